@@ -1,0 +1,31 @@
+import type { BlobReference } from "../message.ts";
+
+/** No bytes are stored under this digest. */
+export class BlobMissingError extends Error {
+  override readonly name = "BlobMissingError";
+  constructor(readonly sha256: string) {
+    super(
+      `Blob ${sha256} is not in the store. It was erased, or the store's blobs folder was not copied along.`,
+    );
+  }
+}
+
+/** The stored bytes do not have the digest they are stored under. */
+export class BlobDamagedError extends Error {
+  override readonly name = "BlobDamagedError";
+  constructor(readonly sha256: string) {
+    super(`Blob ${sha256} is damaged: its bytes have another hash. Restore it from a backup.`);
+  }
+}
+
+/** Large content by the SHA-256 of its bytes. A blob is durable before the event that names it. */
+export interface BlobStore {
+  /** Stores bytes (a text as UTF-8) and gives their reference. Storing the same bytes again changes nothing. */
+  put(content: Uint8Array | string, mimeType: string): Promise<BlobReference>;
+  /** @throws {BlobMissingError} @throws {BlobDamagedError} */
+  get(sha256: string): Promise<Uint8Array>;
+  has(sha256: string): Promise<boolean>;
+  delete(sha256: string): Promise<void>;
+  /** Digests of all blobs, with the time they were written. */
+  list(): AsyncIterable<{ readonly sha256: string; readonly size: number; readonly writtenAt: string }>;
+}

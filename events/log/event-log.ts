@@ -1,0 +1,159 @@
+import type { NewEvent, RecordedEvent } from "../envelope.ts";
+import type { ChainHead } from "../hash-chain.ts";
+
+/** `"no-stream"` is the same as 0; `"any"` appends wherever the stream ends and is not a safe retry. */
+export type ExpectedVersion = number | "any" | "no-stream";
+
+export interface AppendOptions {
+  readonly expectedVersion: ExpectedVersion;
+}
+
+export interface AppendResult {
+  /** Version of the last event of the batch. */
+  readonly version: number;
+  /** Position of the last event of the batch. */
+  readonly position: string;
+  /** The events as recorded, in order. */
+  readonly events: readonly RecordedEvent[];
+}
+
+export interface ReadOptions {
+  /** First version, counted from 1. */
+  readonly from?: number;
+  /** Last version, included. */
+  readonly to?: number;
+  readonly backwards?: boolean;
+  /** Events at most. */
+  readonly limit?: number;
+  readonly types?: readonly string[];
+}
+
+export interface ReadAllOptions {
+  /** Position after which to start; from the beginning when left out. */
+  readonly after?: string;
+  readonly types?: readonly string[];
+  readonly limit?: number;
+}
+
+export interface SubscribeOptions {
+  /** Position after which to start; `"end"`: only what comes from now on. From the beginning when left out. */
+  readonly after?: string | "end";
+  readonly types?: readonly string[];
+  readonly stream?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** `caught-up` comes once, when everything recorded before the subscription began has been given. */
+export type SubscriptionItem =
+  | { readonly kind: "event"; readonly event: RecordedEvent }
+  | { readonly kind: "caught-up"; readonly position: string | undefined };
+
+export interface StreamHead extends ChainHead {
+  /** The stream was deleted: it refuses appends for ever. */
+  readonly deleted: boolean;
+}
+
+export interface StreamSummary {
+  readonly stream: string;
+  readonly version: number;
+  readonly firstRecordedAt: string;
+  readonly lastRecordedAt: string;
+}
+
+/** What every store of events can do. One contract suite (`test/events/log/event-log.contract.ts`) holds for all. */
+export interface EventLog {
+  /** `sqlite`, `memory`, `kurrentdb`, `postgres` … */
+  readonly kind: string;
+  /**
+   * Appends events to one stream, all or none, and resolves when they are durable. The same ids at the same expected
+   * version again resolve with the first result.
+   * @throws {VersionConflict} the stream is at another version
+   * @throws {StreamDeletedError} @throws {EventTooLargeError} @throws {InvalidNameError}
+   * @throws {AppendOutcomeUnknownError} retry with the same ids and the same expected version
+   * @throws {LogUnavailableError} nothing was written
+   */
+  append(stream: string, events: readonly NewEvent[], options: AppendOptions): Promise<AppendResult>;
+  /** Pages of events of one stream, oldest first unless `backwards`. A stream that is not there is empty. */
+  read(stream: string, options?: ReadOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** Pages of events of all streams in order of position. */
+  readAll(options?: ReadAllOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** Events as they are recorded, at least once each, in order of position; ends when `signal` aborts or the log closes. */
+  subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionItem>;
+  /** Version 0: no stream. */
+  head(stream: string): Promise<StreamHead>;
+  /** Streams by name; `after` pages on. */
+  streams(options?: { prefix?: string; after?: string; limit?: number }): Promise<readonly StreamSummary[]>;
+  /** Takes the events of a stream away for good and leaves a tombstone that refuses appends. */
+  erase(stream: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Largest event, as JSON text in UTF-8 bytes. The same in every store, so that a log can move. */
+export const maxEventBytes = 512 * 1024;
+/** Largest append, as the sum of its events. */
+export const maxAppendBytes = 1_000_000;
+
+export class VersionConflict extends Error {
+  override readonly name = "VersionConflict";
+  constructor(
+    readonly stream: string,
+    readonly expected: ExpectedVersion,
+    readonly actual: number,
+  ) {
+    super(
+      `Stream ${stream} is at version ${actual}, not at ${expected}: somebody else wrote to it. Read the new events and try again.`,
+    );
+  }
+}
+
+export class StreamDeletedError extends Error {
+  override readonly name = "StreamDeletedError";
+  constructor(readonly stream: string) {
+    super(`Stream ${stream} was deleted and takes no more events. Use another thread id.`);
+  }
+}
+
+export class EventTooLargeError extends Error {
+  override readonly name = "EventTooLargeError";
+  constructor(
+    readonly stream: string,
+    readonly type: string,
+    readonly bytes: number,
+    readonly limit: number,
+  ) {
+    super(
+      `${type} for ${stream} has ${bytes} bytes, the limit is ${limit}. Put large content into the blob store and record its digest.`,
+    );
+  }
+}
+
+export class InvalidNameError extends Error {
+  override readonly name = "InvalidNameError";
+  constructor(readonly value: string) {
+    super(
+      `"${value.slice(0, 80)}" is no valid stream name: 1 to 200 of the characters A-Z a-z 0-9 . _ : / -, starting with a letter or digit.`,
+    );
+  }
+}
+
+/** The store did not say whether the append happened. Retrying the same ids at the same expected version is safe. */
+export class AppendOutcomeUnknownError extends Error {
+  override readonly name = "AppendOutcomeUnknownError";
+}
+
+/** The store cannot be reached or read; nothing was written. */
+export class LogUnavailableError extends Error {
+  override readonly name = "LogUnavailableError";
+}
+
+/** The file is not a Threadfold store, or it is damaged, or a newer version made it. */
+export class LogFormatError extends Error {
+  override readonly name = "LogFormatError";
+}
+
+const streamName = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$/;
+
+/** @throws {InvalidNameError} */
+export function checkStreamName(stream: string): void {
+  if (!streamName.test(stream)) throw new InvalidNameError(stream);
+}

@@ -1,0 +1,8 @@
+import { z } from "zod";
+import { defineEvent } from "./define-event.ts";
+
+export const StructuredResponseProduced = defineEvent({
+  type: "StructuredResponseProduced",
+  schema: z.object({ value: z.json() }),
+  content: ["value"],
+});
