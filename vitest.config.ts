@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    reporters: ["default", "./test/closing-line-reporter.ts"],
+  },
+});
