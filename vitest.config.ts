@@ -6,6 +6,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,
+    setupFiles: ["./test/fast-check-setup.ts"],
     reporters: ["default", "./test/closing-line-reporter.ts"],
   },
 });
