@@ -1,5 +1,6 @@
-import type { NewEvent, RecordedEvent } from "../envelope.ts";
+import type { FoldEvent, NewEvent, RecordedEvent } from "../envelope.ts";
 import type { ChainHead } from "../hash-chain.ts";
+import type { Json } from "../json.ts";
 
 /** `"no-stream"` is the same as 0; `"any"` appends wherever the stream ends and is not a safe retry. */
 export type ExpectedVersion = number | "any" | "no-stream";
@@ -27,6 +28,8 @@ export interface ReadOptions {
   readonly limit?: number;
   readonly types?: readonly string[];
 }
+
+export type FoldReadOptions = Pick<ReadOptions, "from" | "to" | "types">;
 
 export interface ReadAllOptions {
   /** Position after which to start; from the beginning when left out. */
@@ -60,6 +63,11 @@ export interface StreamSummary {
   readonly lastRecordedAt: string;
 }
 
+/** What a fold needs of a recorded event: its data as it was recorded, with the schema version for the upcasters. */
+export interface StoredFoldEvent extends FoldEvent<Json> {
+  readonly schema: number;
+}
+
 /** What every store of events can do. One contract suite (`test/events/log/event-log.contract.ts`) holds for all. */
 export interface EventLog {
   /** `sqlite`, `memory`, `kurrentdb`, `postgres` … */
@@ -75,6 +83,11 @@ export interface EventLog {
   append(stream: string, events: readonly NewEvent[], options: AppendOptions): Promise<AppendResult>;
   /** Pages of events of one stream, oldest first unless `backwards`. A stream that is not there is empty. */
   read(stream: string, options?: ReadOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * Pages of what a fold needs of one stream, oldest first: a faster `read` in stores that have one. The same events,
+   * not upcast and without a chain to verify.
+   */
+  readForFold?(stream: string, options?: FoldReadOptions): AsyncIterable<readonly StoredFoldEvent[]>;
   /** Pages of events of all streams in order of position. */
   readAll(options?: ReadAllOptions): AsyncIterable<readonly RecordedEvent[]>;
   /** Events as they are recorded, at least once each, in order of position; ends when `signal` aborts or the log closes. */
@@ -149,6 +162,20 @@ export class LogUnavailableError extends Error {
 /** The file is not a Threadfold store, or it is damaged, or a newer version made it. */
 export class LogFormatError extends Error {
   override readonly name = "LogFormatError";
+}
+
+/** A stored event cannot be read back: its row was changed outside Threadfold, or the disk damaged it. */
+export class DamagedEventError extends Error {
+  override readonly name = "DamagedEventError";
+  constructor(
+    readonly stream: string,
+    readonly version: number,
+    reason: string,
+  ) {
+    super(
+      `${stream}@${version} is damaged: ${reason}. Restore the store from a backup; the versions before it can still be read.`,
+    );
+  }
 }
 
 const streamName = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$/;
