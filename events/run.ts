@@ -59,6 +59,8 @@ export const interruptSchema = z.looseObject({
   value: z.json(),
   /** The tool call that waits for the answer. */
   callId: z.string().optional(),
+  /** Who asks: `tool:<name>` or `middleware:<name>`. */
+  by: z.string().optional(),
 });
 export type Interrupt = z.infer<typeof interruptSchema>;
 

@@ -32,6 +32,8 @@ export interface StepContext {
   readonly blobs: BlobStore;
   readonly folder: string;
   readonly run: RunFacts;
+  /** Milliseconds after which a tool call is given up; undefined: never. */
+  readonly toolTimeoutMs?: number | undefined;
   /** Publishes live items (tokens, custom chunks). */
   publish(item: RunItem): void;
 }
@@ -48,32 +50,61 @@ export interface HookStepOutcome {
   readonly interrupts: readonly InterruptRequest[];
 }
 
-/** A model call that is ready to go: the facts to append first, and the call itself. */
+/** What the next model call of the thread needs to know of this one, so that it records only what is new. Opaque. */
+export interface PreviousView {
+  readonly callId: string;
+}
+
+/**
+ * A model call that is ready to go: the facts to append first, and the call itself. `prepareModelCall` has run the
+ * `wrapModelCall` chain up to its innermost handler, which waits there until `execute` or `abandon` is called.
+ */
 export interface PreparedModelCall {
   readonly callId: string;
-  /** `ModelCallStarted` and what stands with it. */
+  /** `ModelCallStarted` and what stands with it. Append it as the last of its batch, then call `execute`. */
   readonly started: readonly AttributedDraft[];
   /**
-   * Calls the model through the `wrapModelCall` chain, streaming tokens to `publish`. The drafts end with
-   * `ModelResponded` (events of the chain come before it), or hold `ModelCallFailed` for tries that failed.
-   * Rejects when the call failed for good; `failed` then are drafts to record with the failure.
+   * Calls the model, streaming tokens to `publish`. The drafts end with `ModelResponded`; the events of the chain
+   * stand before it. A chain that tries again with another request gives its `ModelCallStarted` (and the
+   * `ModelCallFailed` before it) to `record`, which appends them as a batch of its own before the second try goes out.
+   *
+   * @throws {ModelCallError} the call failed for good; append its `drafts` with the failure of the run
    */
-  execute(): Promise<readonly AttributedDraft[]>;
+  execute(record: (drafts: readonly AttributedDraft[]) => Promise<void>): Promise<readonly AttributedDraft[]>;
+  /** Unwinds the chain when `started` could not be appended. After `execute` it does nothing. */
+  abandon(): void;
+  /** Edits in force after what was given to be recorded so far: hand it to the thread's next `prepareModelCall`. */
+  view(): PreviousView;
+}
+
+/** An answer to an interrupt that a tool call asked for, with who asked. */
+export interface ToolCallAnswer {
+  readonly by: Emitter;
+  readonly decision: Json;
 }
 
 /** A tool call that waits to run. `args` are those to run with (edited ones included). */
 export interface PendingToolCall {
   readonly call: ToolCall & { readonly id: string };
-  /** Answer to the interrupt that the call asked for; undefined on the first pass. */
-  readonly decision: Json | undefined;
+  /**
+   * Answers to all interrupts that this call asked for so far, oldest first; empty on the first pass. Each middleware
+   * (and the tool) sees the last answer to a question of its own, so an approval is not taken for the tool's answer.
+   */
+  readonly answers: readonly ToolCallAnswer[];
 }
 
 /** How one tool call ended: with drafts (its result and the state events beside it), or with a question. */
 export type ToolCallOutcome =
   | {
       readonly kind: "ended";
+      /** The result (`ToolCallCompleted` or `ToolCallFailed`) comes first, then its state events. */
       readonly drafts: readonly AttributedDraft[];
       readonly goto: JumpTarget | undefined;
       readonly returnDirect: boolean;
     }
-  | { readonly kind: "interrupted"; readonly request: InterruptRequest };
+  | {
+      readonly kind: "interrupted";
+      readonly request: InterruptRequest;
+      /** Who asks: keep it in the interrupt (`by`), and give it back in `answers`. */
+      readonly by: Emitter;
+    };
