@@ -5,7 +5,7 @@ import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import type { AnyEventDefinition, EventDraft } from "../../events/define-event.ts";
 import type { Json } from "../../events/json.ts";
 import type { ToolCall } from "../../events/message.ts";
-import type { ReducerDefinition } from "../../reducers/define-reducer.ts";
+import type { AnyReducerDefinition } from "../../reducers/define-reducer.ts";
 import type { State } from "../../reducers/thread-state.ts";
 import type { InterruptRequest } from "../interrupt.ts";
 import type { AgentTool, ToolResult, ToolRuntime } from "../tools/define-tool.ts";
@@ -143,7 +143,7 @@ export type ToolCallHandler<Fields = Record<string, unknown>, Context = Record<s
 
 /** Declares how one field folds: a full reducer, or `initial` with one handler per event type. */
 export type FieldReducer =
-  | ReducerDefinition
+  | AnyReducerDefinition
   | {
       readonly initial: unknown;
       readonly on: Readonly<Record<string, (value: never, data: never, event: never) => unknown>>;
@@ -157,7 +157,7 @@ export interface MiddlewareOptions<Fields, Context> {
   readonly contextSchema?: z.ZodObject<z.ZodRawShape> | undefined;
   readonly tools?: readonly unknown[];
   readonly events?: readonly AnyEventDefinition[];
-  readonly reducers?: Readonly<Record<string, FieldReducer>> | readonly ReducerDefinition[];
+  readonly reducers?: Readonly<Record<string, FieldReducer>> | readonly AnyReducerDefinition[];
   readonly beforeAgent?: Hook<Fields, Context>;
   readonly beforeModel?: Hook<Fields, Context>;
   readonly wrapModelCall?: (
