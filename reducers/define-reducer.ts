@@ -58,6 +58,10 @@ export interface ReducerDefinition<Value = unknown> {
   readonly merge: ((value: Value, update: unknown) => Value) | undefined;
 }
 
+/** A reducer definition whatever its value. */
+// biome-ignore lint/suspicious/noExplicitAny: reducers of all value types stand in one list
+export type AnyReducerDefinition = ReducerDefinition<any>;
+
 /**
  * Defines how one field of the state follows from events.
  *

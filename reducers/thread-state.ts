@@ -1,7 +1,7 @@
 import type { DataOf } from "../events/define-event.ts";
 import type { FoldEvent } from "../events/envelope.ts";
 import type { StateUpdated } from "../events/state-update.ts";
-import type { Accumulator, Handler, ReducerDefinition } from "./define-reducer.ts";
+import type { Accumulator, AnyReducerDefinition, Handler, ReducerDefinition } from "./define-reducer.ts";
 
 /** The state of one thread: one key a field. Plain JSON, never mutated. */
 export type State = { readonly [field: string]: unknown };
@@ -40,6 +40,8 @@ export class FoldError extends Error {
 export interface StateReducer {
   readonly fields: readonly string[];
   readonly definitions: ReadonlyMap<string, ReducerDefinition>;
+  /** True: `StateUpdated` is folded for fields that nobody declared, too. */
+  readonly openFields: boolean;
   /** State before any event. */
   readonly initial: State;
   /** Text that changes whenever the fields or their reducers change; snapshots are keyed by its digest. */
@@ -86,7 +88,7 @@ function foldUpdate(definition: ReducerDefinition): Handler<unknown, DataOf<type
  * reducer.fold(events).title;
  */
 export function composeReducers(
-  parts: readonly { readonly source: string; readonly reducers: readonly ReducerDefinition[] }[],
+  parts: readonly { readonly source: string; readonly reducers: readonly AnyReducerDefinition[] }[],
   options: { readonly openFields?: boolean } = {},
 ): StateReducer {
   const definitions = new Map<string, ReducerDefinition>();
@@ -129,6 +131,7 @@ export function composeReducers(
         merge,
       ].join("\n"),
     )
+    .concat(options.openFields ? "open fields" : [])
     .join("\n\n");
 
   const none: readonly Bound[] = [];
@@ -197,5 +200,6 @@ export function composeReducers(
     return state;
   };
 
-  return { fields: [...definitions.keys()], definitions, initial, description, apply, fold };
+  const openFields = options.openFields ?? false;
+  return { fields: [...definitions.keys()], definitions, openFields, initial, description, apply, fold };
 }

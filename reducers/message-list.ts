@@ -1,0 +1,207 @@
+import type { Message } from "../events/message.ts";
+import { branchLineage, lineageOf, setLineage } from "./message-lineage.ts";
+import { sameJson } from "./same-json.ts";
+
+type Messages = readonly Message[];
+
+/** A message was to be removed or replaced that is not in the list. */
+export class UnknownMessageError extends Error {
+  override readonly name = "UnknownMessageError";
+  constructor(readonly id: string) {
+    super(`There is no message "${id}" in the thread. It may have been removed; read the state again.`);
+  }
+}
+
+/** Where to find messages in one list. */
+interface MessageIndex {
+  /** Message id to its (last) place. */
+  readonly positions: Map<string, number>;
+  /** Tool call id to the id of the assistant message that made the call. */
+  readonly callers: Map<string, string>;
+  /** An id stands in the list twice: only logs and edits from outside can bring that. */
+  duplicates: boolean;
+}
+
+/**
+ * The index belongs to the newest list of a lineage and moves on when that is extended, so that an append does not
+ * index the whole list again. An older list that is extended a second time gets an index and a lineage of its own.
+ */
+const indexes = new WeakMap<Messages, MessageIndex>();
+
+function note(index: MessageIndex, message: Message, position: number): void {
+  index.positions.set(message.id, position);
+  const calls = message.tool_calls;
+  if (!calls || calls.length === 0) return;
+  for (const call of calls) if (call.id != null) index.callers.set(call.id, message.id);
+}
+
+function indexFor(messages: Messages): MessageIndex {
+  const known = indexes.get(messages);
+  if (known) return known;
+  const index: MessageIndex = { positions: new Map(), callers: new Map(), duplicates: false };
+  for (const [position, message] of messages.entries()) note(index, message, position);
+  index.duplicates = index.positions.size < messages.length;
+  indexes.set(messages, index);
+  const parent = messages.length === 0 ? undefined : lineageOf(messages);
+  setLineage(messages, branchLineage(parent, messages.length));
+  return index;
+}
+
+/** Place of a message in a list, or undefined. */
+export function messagePosition(messages: Messages, id: string): number | undefined {
+  return indexFor(messages).positions.get(id);
+}
+
+/** True when no id stands in the list twice. */
+export function hasUniqueIds(messages: Messages): boolean {
+  return !indexFor(messages).duplicates;
+}
+
+/** A list of messages while it changes. All changes take time in proportion to themselves. */
+export interface MessageList {
+  /** Appends; a message whose id is in the list takes the place of the old one. */
+  add(messages: Messages): void;
+  /** @throws {UnknownMessageError} and then changes nothing */
+  replace(messages: Messages): void;
+  /** @throws {UnknownMessageError} and then changes nothing */
+  remove(ids: readonly string[]): void;
+  clear(): void;
+  /** Puts a tool's result behind its call, in the order of the calls, whichever tool finished first. */
+  place(result: Message): void;
+  /** The list as it is now; the list it began with when nothing changed. */
+  value(): Messages;
+}
+
+/** Starts to change `initial`, which itself stays as it is. Makes one copy of it, at the first change. */
+export function changeMessages(initial: Messages): MessageList {
+  let base = initial;
+  let index = indexFor(base);
+  let lineage = lineageOf(base);
+  let list: (Message | undefined)[] | undefined;
+  let firstChange = Number.POSITIVE_INFINITY;
+  let holes = 0;
+
+  const own = (): (Message | undefined)[] => {
+    if (list) return list;
+    index = indexFor(base);
+    indexes.delete(base);
+    lineage = lineageOf(base);
+    list = base.slice();
+    firstChange = base.length;
+    holes = 0;
+    return list;
+  };
+  const changedAt = (position: number) => {
+    firstChange = Math.min(firstChange, position);
+  };
+  const append = (message: Message) => {
+    const all = own();
+    note(index, message, all.length);
+    all.push(message);
+  };
+  const put = (message: Message, position: number) => {
+    if (sameJson((list ?? base)[position], message)) return;
+    own()[position] = message;
+    note(index, message, position);
+    changedAt(position);
+  };
+  const insert = (message: Message, position: number) => {
+    const all = own();
+    all.splice(position, 0, message);
+    for (const [offset, moved] of all.slice(position).entries())
+      if (moved) note(index, moved, position + offset);
+    changedAt(position);
+  };
+  const find = (id: string): number | undefined => {
+    // Until this list owns its copy, another one may have taken the index along.
+    if (!list) index = indexFor(base);
+    return index.positions.get(id);
+  };
+  const known = (id: string): number => {
+    const position = find(id);
+    if (position === undefined) throw new UnknownMessageError(id);
+    return position;
+  };
+  const add = (message: Message) => {
+    const position = find(message.id);
+    if (position === undefined) append(message);
+    else put(message, position);
+  };
+  const removeAt = (position: number) => {
+    own()[position] = undefined;
+    holes += 1;
+    changedAt(position);
+  };
+
+  return {
+    add(messages) {
+      for (const message of messages) add(message);
+    },
+    replace(messages) {
+      for (const { id } of messages) known(id);
+      for (const message of messages) put(message, known(message.id));
+    },
+    remove(ids) {
+      const positions = ids.map(known);
+      if (index.duplicates) {
+        const gone = new Set(ids);
+        for (const [position, message] of own().entries())
+          if (message && gone.has(message.id)) removeAt(position);
+      } else {
+        for (const position of new Set(positions)) removeAt(position);
+      }
+      for (const id of ids) index.positions.delete(id);
+    },
+    clear() {
+      if ((list ?? base).length === 0) return;
+      own();
+      list = [];
+      index = { positions: new Map(), callers: new Map(), duplicates: false };
+      holes = 0;
+      changedAt(0);
+    },
+    place(result) {
+      if (find(result.id) !== undefined) return add(result);
+      const position = placeFor(list ?? base, index, result);
+      if (position === undefined) append(result);
+      else insert(result, position);
+    },
+    value() {
+      if (!list) return base;
+      const value = holes === 0 ? (list as Message[]) : list.filter((message) => message !== undefined);
+      setLineage(
+        value,
+        lineage && firstChange >= base.length ? lineage : branchLineage(lineage, firstChange),
+      );
+      // Holes have moved the messages behind them: the next user of the list makes a new index.
+      if (holes === 0) indexes.set(value, index);
+      base = value;
+      list = undefined;
+      return value;
+    },
+  };
+}
+
+/** Where a tool's result belongs among the results of its assistant message; undefined: at the end. */
+function placeFor(
+  list: readonly (Message | undefined)[],
+  index: MessageIndex,
+  result: Message,
+): number | undefined {
+  const callId = result.tool_call_id;
+  const callerId = callId === undefined ? undefined : index.callers.get(callId);
+  const callerPosition = callerId === undefined ? undefined : index.positions.get(callerId);
+  if (callerPosition === undefined) return undefined;
+  const calls = list[callerPosition]?.tool_calls ?? [];
+  const order = calls.findIndex((call) => call.id === callId);
+  if (order === -1) return undefined;
+  let position = callerPosition + 1;
+  for (; position < list.length; position++) {
+    const message = list[position];
+    if (!message) continue;
+    if (message.type !== "tool") break;
+    const other = calls.findIndex((call) => call.id === message.tool_call_id);
+    if (other === -1 || other > order) break;
+  }
+  return position === list.length ? undefined : position;
+}
