@@ -34,6 +34,8 @@ export interface StepContext {
   readonly run: RunFacts;
   /** Milliseconds after which a tool call is given up; undefined: never. */
   readonly toolTimeoutMs?: number | undefined;
+  /** Id of a model call that was started and never answered, when it is asked again after a restart: keep it. */
+  readonly callId?: string | undefined;
   /** Publishes live items (tokens, custom chunks). */
   publish(item: RunItem): void;
 }
