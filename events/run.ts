@@ -42,6 +42,15 @@ export const RunCompleted = defineEvent({
   schema: z.object({ runId: z.string(), stopReason: z.string().optional(), stateHash }),
 });
 
+/**
+ * A middleware cut the run's work short: `loop_capped`, `safety_capped`, `model_length_capped`, `subagent_limit_capped`…
+ * The end of the run names the last reason.
+ */
+export const RunCapped = defineEvent({
+  type: "RunCapped",
+  schema: z.object({ runId: z.string(), reason: z.string().min(1) }),
+});
+
 export const RunFailed = defineEvent({
   type: "RunFailed",
   schema: z.object({ runId: z.string(), error: errorSchema, stateHash }),

@@ -1,5 +1,7 @@
 import { defineReducer, type ReducerDefinition } from "../../reducers/define-reducer.ts";
 
+const clear = (): undefined => undefined;
+
 /**
  * A field that holds a notice from the event that caused it until the model has answered: so that a notice for the
  * next request only survives a restart in between, and is neither repeated nor stored as a message.
@@ -20,8 +22,8 @@ export function nextRequestNotice<Data>(options: {
     algebra: "last-write",
     on: {
       [event]: (_notice: string | undefined, data: Data) => text(data),
-      ModelResponded: () => undefined,
-      RunStarted: () => undefined,
+      ModelResponded: clear,
+      RunStarted: clear,
     },
   });
 }
