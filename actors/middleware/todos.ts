@@ -8,6 +8,7 @@ import { hiddenMessage, lastUserIndex } from "./hidden-message.ts";
 import { callsOf, isAnswer, lastAnswer, openCalls, wantsTools } from "./last-answer.ts";
 import { nextRequestNotice } from "./next-request-notice.ts";
 import { refuseCall } from "./refused-call.ts";
+import { stopReasonOf } from "./trim-tool-calls.ts";
 
 /** Fields that the middleware reads. */
 interface TodosFields {
@@ -112,7 +113,7 @@ export function todosMiddleware(options: TodosOptions = {}) {
         const refused = refuseParallelWrites(state.messages, answer);
         if (refused) return refused;
         const open = (state.todos ?? []).filter(isOpen);
-        if (wantsTools(answer) || open.length === 0) return undefined;
+        if (open.length === 0 || wantsTools(answer) || stopReasonOf(answer)) return undefined;
         if ((runtime.run.eventCounts.TodosReminded ?? 0) >= maxReminders) return undefined;
         const text = `Items of your todo list are still open:\n${todoLines(open)}\nFinish them, or write the list anew without those that are needless, and then answer.`;
         return { events: [TodosReminded({ runId: runtime.runId, text })], jumpTo: "model" };

@@ -17,15 +17,26 @@ function withoutCallBlocks(content: AIMessage["content"], kept: ReadonlySet<stri
   }) as AIMessage["content"];
 }
 
-/**
- * The same answer with fewer tool calls (same id, so that it takes the place of the old one), and a notice for the
- * reader in its text.
- */
+export interface TrimOptions {
+  /** Added to the text, for the reader. */
+  readonly notice?: string;
+  /** Why the run ends with this answer: kept in the message, so that nothing sends the run back. */
+  readonly stopReason?: string;
+}
+
+/** Why an answer was made the last of its run by a middleware; undefined: it was not. */
+export function stopReasonOf(answer: AIMessage): string | undefined {
+  const reason: unknown = answer.additional_kwargs?.stop_reason;
+  return typeof reason === "string" ? reason : undefined;
+}
+
+/** The same answer (same id, so that it takes the place of the old one) with these tool calls only. */
 export function trimToolCalls(
   answer: AIMessage,
   kept: readonly IdentifiedCall[],
-  notice?: string,
+  options: TrimOptions = {},
 ): AIMessage {
+  const { notice, stopReason } = options;
   const ids = new Set(kept.map((call) => call.id));
   const { tool_calls: rawCalls, function_call: _dropped, ...kwargs } = answer.additional_kwargs ?? {};
   const raw = Array.isArray(rawCalls) ? rawCalls.filter((call) => ids.has(call.id)) : [];
@@ -36,7 +47,11 @@ export function trimToolCalls(
     content: notice === undefined ? content : withNotice(content, notice),
     tool_calls: (answer.tool_calls ?? []).filter((call) => call.id !== undefined && ids.has(call.id)),
     invalid_tool_calls: [],
-    additional_kwargs: raw.length > 0 ? { ...kwargs, tool_calls: raw } : kwargs,
+    additional_kwargs: {
+      ...kwargs,
+      ...(raw.length > 0 ? { tool_calls: raw } : {}),
+      ...(stopReason === undefined ? {} : { stop_reason: stopReason }),
+    },
     response_metadata: { ...answer.response_metadata },
     ...(answer.usage_metadata === undefined ? {} : { usage_metadata: answer.usage_metadata }),
   });

@@ -46,8 +46,8 @@ export interface ToolDefinition<Args = unknown> {
 }
 
 /** A tool of this package, or any LangChain tool. */
-// biome-ignore lint/suspicious/noExplicitAny: tools of different arguments stand in one list
 export type AgentTool =
+  // biome-ignore lint/suspicious/noExplicitAny: tools of different arguments stand in one list
   | ToolDefinition<any>
   | (StructuredToolInterface & { readonly idempotent?: boolean; readonly returnDirect?: boolean });
 
