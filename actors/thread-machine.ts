@@ -1,0 +1,328 @@
+import { type Actor, assign, createActor, fromPromise, setup } from "xstate";
+import type { RunPhase } from "../reducers/run-facts.ts";
+import type { JumpTarget } from "./middleware/define-middleware.ts";
+
+/** What one step of a run tells the machine. Only ids, counts and flags: never content. */
+export interface StepReport {
+  readonly jumpTo?: JumpTarget | undefined;
+  /** Questions were asked: the run stops here. */
+  readonly interrupted?: boolean;
+  /** Tool calls of the last answer without a result. */
+  readonly openCalls?: number;
+  /** At least one of them has a result that the model must see. */
+  readonly callsNeedModel?: boolean;
+}
+
+/** Why a run leaves its loop. */
+export type RunEnding = "completed" | "interrupted" | "cancelled" | "failed";
+
+/** Why a run completed early. */
+export type BudgetStop = "max-model-calls" | "max-steps";
+
+/** What is known of a run when it is to be closed. */
+export interface Settlement {
+  readonly ending: RunEnding;
+  readonly stopReason: BudgetStop | undefined;
+  readonly error: unknown;
+}
+
+/** The work behind the machine. The runtime owns the abort signal: leaving a state does not stop the work. */
+export interface StepWork {
+  step(phase: RunPhase, ordinal: number): Promise<StepReport>;
+  /** Records the end of the run. */
+  settle(settlement: Settlement): Promise<void>;
+}
+
+/** How a run begins: where, with which counts (a run that is taken over goes on counting), and with which budgets. */
+export interface RunEntry {
+  readonly phase: RunPhase;
+  readonly modelCalls: number;
+  readonly steps: number;
+  readonly maxModelCalls: number;
+  readonly maxSteps: number;
+  readonly work: StepWork;
+}
+
+type MachineEvent =
+  | { readonly type: "RUN"; readonly entry: RunEntry }
+  | { readonly type: "CANCEL" }
+  | { readonly type: "PASSIVATE" };
+
+interface MachineContext {
+  readonly entry: RunEntry | undefined;
+  readonly modelCalls: number;
+  readonly steps: number;
+  readonly settlement: Settlement;
+}
+
+const phases = ["beforeAgent", "beforeModel", "model", "afterModel", "tools", "afterAgent"] as const;
+const restStates = ["idle", "interrupted", "cancelled", "failed"] as const;
+export type RestState = (typeof restStates)[number];
+
+/** Where each phase goes when nothing else is asked. */
+const next: Readonly<Record<RunPhase, RunPhase | "end">> = {
+  beforeAgent: "beforeModel",
+  beforeModel: "model",
+  model: "afterModel",
+  afterModel: "tools",
+  tools: "beforeModel",
+  afterAgent: "end",
+};
+
+/** Where a phase that ended leads, budgets aside. */
+function destination(phase: RunPhase, report: StepReport): RunPhase | "end" {
+  const openCalls = report.openCalls ?? 0;
+  if (report.jumpTo === "end") return "end";
+  if (report.jumpTo === "model") return "beforeModel";
+  if (report.jumpTo === "tools") return openCalls > 0 ? "tools" : "end";
+  if (phase === "afterModel" && openCalls === 0) return "end";
+  return next[phase];
+}
+
+/** True when the next thing is a model call, or a tool call whose result only a model call could use. */
+function needsModel(phase: RunPhase, report: StepReport): boolean {
+  const to = destination(phase, report);
+  return to === "beforeModel" || to === "model" || (to === "tools" && report.callsNeedModel === true);
+}
+
+const undecided: Settlement = { ending: "completed", stopReason: undefined, error: undefined };
+/** Transitions in a row without waiting for anything; more mean a loop in the machine itself. */
+const maxIterations = 1_000;
+
+const threadSetup = setup({
+  types: {
+    context: {} as MachineContext,
+    events: {} as MachineEvent,
+    input: {} as Record<string, never>,
+  },
+  actors: {
+    step: fromPromise<StepReport, { work: StepWork | undefined; phase: RunPhase; ordinal: number }>(
+      async ({ input }) => (await input.work?.step(input.phase, input.ordinal)) ?? {},
+    ),
+    settle: fromPromise<void, { work: StepWork | undefined; settlement: Settlement }>(async ({ input }) =>
+      input.work?.settle(input.settlement),
+    ),
+  },
+  guards: {
+    entersAt: (_, params: { phase: RunPhase; entry: RunEntry }) => params.entry.phase === params.phase,
+    endsAs: ({ context }, params: { ending: RunEnding }) => context.settlement.ending === params.ending,
+    asks: (_, params: { report: StepReport }) => params.report.interrupted === true,
+    leadsTo: (_, { report, phase, to }: { report: StepReport; phase: RunPhase; to: RunPhase | "end" }) =>
+      destination(phase, report) === to,
+    stepsSpent: ({ context }, { report, phase }: { report: StepReport; phase: RunPhase }) =>
+      destination(phase, report) !== "end" && context.steps >= (context.entry?.maxSteps ?? 0),
+    modelCallsSpent: ({ context }, { report, phase }: { report: StepReport; phase: RunPhase }) =>
+      needsModel(phase, report) && context.modelCalls >= (context.entry?.maxModelCalls ?? 0),
+    stopped: ({ context }) => context.settlement.stopReason !== undefined,
+  },
+  actions: {
+    begin: assign((_, { entry }: { entry: RunEntry }) => ({
+      entry,
+      modelCalls: entry.modelCalls,
+      steps: entry.steps,
+      settlement: undecided,
+    })),
+    countStep: assign(({ context }, { phase }: { phase: RunPhase }) => ({
+      steps: context.steps + 1,
+      modelCalls: context.modelCalls + (phase === "model" ? 1 : 0),
+    })),
+    stop: assign(({ context }, params: { reason: BudgetStop }) => ({
+      settlement: { ...context.settlement, stopReason: params.reason },
+    })),
+    endAs: assign(({ context }, params: { ending: RunEnding; error?: unknown }) => ({
+      settlement: { ...context.settlement, ending: params.ending, error: params.error },
+    })),
+    forget: assign({ entry: undefined }),
+  },
+});
+
+/** Every phase invokes the same step; what it reports is looked at in one fixed order. */
+function phaseState(phase: RunPhase) {
+  const inRun = (target: RunPhase) => `#thread.running.${target}` as const;
+  const end = phase === "afterAgent" ? ("#thread.settling" as const) : inRun("afterAgent");
+  const report = ({ event }: { event: { output: StepReport } }) => ({ report: event.output, phase });
+  const leadsTo = (to: RunPhase | "end") => ({
+    type: "leadsTo" as const,
+    params: ({ event }: { event: { output: StepReport } }) => ({ report: event.output, phase, to }),
+  });
+  const stop = (reason: BudgetStop) => ({ type: "stop" as const, params: { reason } });
+  return threadSetup.createStateConfig({
+    entry: { type: "countStep", params: { phase } },
+    invoke: {
+      src: "step",
+      input: ({ context }) => ({ work: context.entry?.work, phase, ordinal: context.steps - 1 }),
+      onDone: [
+        {
+          guard: { type: "asks", params: report },
+          target: "#thread.settling",
+          actions: { type: "endAs", params: { ending: "interrupted" } },
+        },
+        // A run that was stopped stays stopped, whatever its last hooks would like.
+        ...(phase === "afterAgent" ? [{ guard: "stopped" as const, target: end }] : []),
+        { guard: { type: "stepsSpent", params: report }, target: end, actions: stop("max-steps") },
+        { guard: { type: "modelCallsSpent", params: report }, target: end, actions: stop("max-model-calls") },
+        ...phases.map((to) => ({ guard: leadsTo(to), target: inRun(to), reenter: true })),
+        { target: end },
+      ],
+      onError: {
+        target: "#thread.settling",
+        actions: {
+          type: "endAs",
+          params: ({ event }: { event: { error: unknown } }) => ({ ending: "failed", error: event.error }),
+        },
+      },
+    },
+  });
+}
+
+const acceptsRuns = threadSetup.createStateConfig({
+  on: {
+    RUN: phases.map((phase) => ({
+      guard: {
+        type: "entersAt" as const,
+        params: ({ event }: { event: { entry: RunEntry } }) => ({ phase, entry: event.entry }),
+      },
+      target: `#thread.running.${phase}` as const,
+      actions: {
+        type: "begin" as const,
+        params: ({ event }: { event: { entry: RunEntry } }) => ({ entry: event.entry }),
+      },
+    })),
+    PASSIVATE: "#thread.passivated",
+  },
+});
+
+const threadMachine = threadSetup.createMachine({
+  id: "thread",
+  context: { entry: undefined, modelCalls: 0, steps: 0, settlement: undecided },
+  initial: "idle",
+  options: { maxIterations },
+  states: {
+    idle: acceptsRuns,
+    running: {
+      initial: "beforeAgent",
+      on: {
+        CANCEL: { target: "settling", actions: { type: "endAs", params: { ending: "cancelled" } } },
+      },
+      states: {
+        beforeAgent: phaseState("beforeAgent"),
+        beforeModel: phaseState("beforeModel"),
+        model: phaseState("model"),
+        afterModel: phaseState("afterModel"),
+        tools: phaseState("tools"),
+        afterAgent: phaseState("afterAgent"),
+      },
+    },
+    settling: {
+      invoke: {
+        src: "settle",
+        input: ({ context }) => ({ work: context.entry?.work, settlement: context.settlement }),
+        onDone: restStates.map((state) => ({
+          guard: {
+            type: "endsAs" as const,
+            params: { ending: state === "idle" ? ("completed" as const) : state },
+          },
+          target: state,
+        })),
+        // The end could not be recorded: the run stays open in the log, and this actor is done with it.
+        onError: "failed",
+      },
+      exit: "forget",
+    },
+    interrupted: acceptsRuns,
+    cancelled: acceptsRuns,
+    failed: acceptsRuns,
+    passivated: { type: "final" },
+  },
+});
+
+/** One live lifecycle. */
+export interface ThreadLifecycle {
+  /** The state it is in: `idle`, `running.model`, `settling` … */
+  readonly state: string;
+  /** Starts a run. Gives false when one is under way. */
+  run(entry: RunEntry): boolean;
+  /** Leaves the loop at once; `settle` is called with `cancelled`. */
+  cancel(): void;
+  /** Ends the actor. Refused (false) while a run is under way. */
+  passivate(): boolean;
+}
+
+/**
+ * Starts the lifecycle of a thread in `idle`. A thread is always opened in a rest state: what was under way when
+ * its process died is told by the log, not by the machine.
+ *
+ * @param onBroken called when the machine itself failed, which would be an error of this package
+ */
+export function startLifecycle(onBroken: (error: unknown) => void): ThreadLifecycle {
+  const actor: Actor<typeof threadMachine> = createActor(threadMachine, { input: {} });
+  // An error without an observer would end the process.
+  actor.subscribe({ error: onBroken });
+  actor.start();
+  const nameOf = (): string => {
+    const { value } = actor.getSnapshot();
+    return typeof value === "string" ? value : `running.${String(value.running)}`;
+  };
+  return {
+    get state() {
+      return nameOf();
+    },
+    run(entry) {
+      const event: MachineEvent = { type: "RUN", entry };
+      if (!actor.getSnapshot().can(event)) return false;
+      actor.send(event);
+      return true;
+    },
+    cancel: () => actor.send({ type: "CANCEL" }),
+    passivate() {
+      if (!actor.getSnapshot().can({ type: "PASSIVATE" })) return false;
+      actor.send({ type: "PASSIVATE" });
+      return true;
+    },
+  };
+}
+
+/** One way from a state of the lifecycle to another. `when` says what has to hold; the first that holds is taken. */
+export interface LifecycleTransition {
+  readonly from: string;
+  readonly to: string;
+  readonly when: string;
+}
+
+function transitionsOf(phase: RunPhase): LifecycleTransition[] {
+  const from = phase;
+  const end = phase === "afterAgent" ? "settling" : "afterAgent";
+  return [
+    { from, to: "settling", when: "it asks a human" },
+    { from, to: end, when: "a budget is spent and it would go on" },
+    { from, to: "beforeModel", when: "it jumps to model" },
+    { from, to: "tools", when: "it jumps to tools and calls are open" },
+    { from, to: end, when: "it jumps to end, or to tools without open calls" },
+    ...(phase === "afterModel" ? [{ from, to: "afterAgent", when: "no calls are open" }] : []),
+    { from, to: next[phase] === "end" ? end : next[phase], when: "otherwise" },
+    { from, to: "settling", when: "it fails, or the run is cancelled" },
+  ];
+}
+
+/** The lifecycle as data: its states and the ways between them, for people and pages that show it. */
+export const threadMachineDefinition: {
+  readonly initial: string;
+  readonly phases: readonly RunPhase[];
+  readonly states: readonly string[];
+  readonly transitions: readonly LifecycleTransition[];
+} = {
+  initial: "idle",
+  phases,
+  states: [...restStates, ...phases, "settling", "passivated"],
+  transitions: [
+    ...restStates.flatMap((from) => [
+      { from, to: "beforeAgent", when: "a run starts (where it stopped, when it resumes)" },
+      { from, to: "passivated", when: "it leaves memory" },
+    ]),
+    ...phases.flatMap(transitionsOf),
+    { from: "settling", to: "idle", when: "RunCompleted is recorded" },
+    { from: "settling", to: "interrupted", when: "RunInterrupted is recorded" },
+    { from: "settling", to: "cancelled", when: "RunCancelled is recorded" },
+    { from: "settling", to: "failed", when: "RunFailed is recorded, or the end could not be recorded" },
+  ],
+};
