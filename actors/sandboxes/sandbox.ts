@@ -1,13 +1,21 @@
 /** Where commands and files of one thread live. All paths are virtual: `/mnt/user-data/{workspace,uploads,outputs}/…`. */
 export interface Sandbox {
   readonly id: string;
+  /** The thread it was made for. Only that thread gives it back to the provider. */
+  readonly threadId: string;
   /** True when commands are isolated from the machine (namespaces), false when they run as the process's user. */
   readonly isolated: boolean;
   /**
    * Runs a shell command in the workspace. Never rejects because of the command itself.
    */
   exec(command: string, options?: ExecOptions): Promise<ExecResult>;
-  /** Bytes of a file. @throws {PathNotAllowedError} and node's file errors without host paths */
+  /**
+   * The virtual path that a path leads to, links and dots followed; the file need not be there. Takes host paths
+   * inside the thread's folders, too, which the other functions refuse.
+   * @throws {PathNotAllowedError}
+   */
+  resolve(path: string): Promise<string>;
+  /** Bytes of a file. @throws {PathNotAllowedError} @throws {FileAccessError} */
   readFile(path: string): Promise<Uint8Array>;
   /** Writes a whole file and makes its folders. */
   writeFile(path: string, content: string | Uint8Array): Promise<void>;
