@@ -1,0 +1,173 @@
+import type { RecordedEvent } from "../events/envelope.ts";
+import type { EventRegistry } from "../events/event-registry.ts";
+import type { AnyProjection } from "./define-projection.ts";
+import type { ProjectionStore, SkippedEvent, TableInfo } from "./projection-store.ts";
+import { createRowSession } from "./row-session.ts";
+
+/**
+ * What to do with an event whose handler throws: stop before it (default), pass it over and keep a record of it, or
+ * call the handler again a few times first.
+ */
+export type ErrorPolicy =
+  | "stop"
+  | "skip"
+  | {
+      readonly attempts: number;
+      /** Milliseconds before the second attempt; doubled before each further one. */
+      readonly delayMs: number;
+      readonly then: "stop" | "skip";
+    };
+
+/** A handler failed on an event and the projection stops before it. */
+export class PoisonEventError extends Error {
+  override readonly name = "PoisonEventError";
+  constructor(
+    readonly projection: string,
+    readonly event: SkippedEvent,
+    cause: unknown,
+  ) {
+    super(
+      `Projection ${projection} stopped before ${event.type} at position ${event.position} (${event.stream}@${event.version}): ${event.error}. ` +
+        'Mend its handler and start again, or pass over such events with onError: "skip".',
+      { cause },
+    );
+  }
+}
+
+/** Folds events into one table, batch by batch. */
+export interface TableWriter {
+  readonly table: TableInfo;
+  /** Position of the last committed event. */
+  readonly checkpoint: string | undefined;
+  readonly skipped: number;
+  /**
+   * Applies events in order and commits them with the checkpoint. Events before the checkpoint are left out.
+   * @throws {PoisonEventError} after everything before the event was committed
+   * @throws {ProjectionConflict}
+   */
+  write(events: readonly RecordedEvent[]): Promise<void>;
+}
+
+export interface TableWriterOptions {
+  readonly projection: AnyProjection;
+  readonly store: ProjectionStore;
+  readonly registry: EventRegistry;
+  readonly table: TableInfo;
+  readonly onError?: ErrorPolicy | undefined;
+  /** Waits between attempts; for tests. */
+  readonly wait?: ((ms: number) => Promise<void>) | undefined;
+}
+
+/** A handler that asks for ever more rows that are not loaded is broken. */
+const maxLoadsPerEvent = 1000;
+
+function describe(event: RecordedEvent, error: unknown): SkippedEvent {
+  const { position, id, stream, version, type } = event;
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { position, eventId: id, stream, version, type, error: text };
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export function createTableWriter(options: TableWriterOptions): TableWriter {
+  const { projection, store, registry, onError = "stop", wait = sleep } = options;
+  let table = options.table;
+  let skippedCount = 0;
+  const session = createRowSession(
+    projection,
+    store,
+    table.table,
+    // Nothing was committed yet and `init` wrote nothing: what is not in memory is not there.
+    table.revision === 0 && projection.init === undefined,
+  );
+
+  /** Undefined: applied. */
+  const tryOnce = (event: RecordedEvent): { error: unknown } | "missing" | undefined => {
+    const handler = projection.handlerFor(event.type);
+    if (!handler) return undefined;
+    session.begin();
+    let failure: { error: unknown } | undefined;
+    try {
+      const data = registry.upcast(event.type, event.data, event.metadata.schema);
+      handler(session.rows, data === event.data ? event : { ...event, data });
+    } catch (error) {
+      failure = { error };
+    }
+    if (session.missing) {
+      session.rollback();
+      return "missing";
+    }
+    if (failure) session.rollback();
+    return failure;
+  };
+
+  const withRows = async (event: RecordedEvent, first: ReturnType<typeof tryOnce>) => {
+    let outcome = first;
+    for (let loads = 0; outcome === "missing" && loads < maxLoadsPerEvent; loads++) {
+      await session.load();
+      outcome = tryOnce(event);
+    }
+    return outcome === "missing"
+      ? { error: new Error("The handler asks for rows without an end.") }
+      : outcome;
+  };
+
+  const retry = async (event: RecordedEvent, first: { error: unknown }) => {
+    if (typeof onError === "string") return first;
+    let failure: { error: unknown } | undefined = first;
+    for (let attempt = 1; failure && attempt < onError.attempts; attempt++) {
+      await wait(onError.delayMs * 2 ** (attempt - 1));
+      failure = await withRows(event, tryOnce(event));
+    }
+    return failure;
+  };
+
+  const commit = async (checkpoint: string, events: number, skipped: readonly SkippedEvent[]) => {
+    const revision = await store.commit(table.table, {
+      ...session.changes(),
+      checkpoint,
+      events,
+      skipped,
+      expectedRevision: table.revision,
+    });
+    session.committed();
+    skippedCount += skipped.length;
+    table = { ...table, revision, checkpoint, events: table.events + events };
+  };
+
+  return {
+    get table() {
+      return table;
+    },
+    get checkpoint() {
+      return table.checkpoint;
+    },
+    get skipped() {
+      return skippedCount;
+    },
+    async write(events) {
+      const checkpoint = table.checkpoint ?? "";
+      const skipped: SkippedEvent[] = [];
+      let last: string | undefined;
+      let applied = 0;
+      for (const event of events) {
+        if (event.position <= checkpoint) continue;
+        const first = tryOnce(event);
+        let failure = first === "missing" ? await withRows(event, first) : first;
+        if (failure) failure = await retry(event, failure);
+        if (failure) {
+          const record = describe(event, failure.error);
+          const end = typeof onError === "string" ? onError : onError.then;
+          if (end === "stop") {
+            if (last !== undefined) await commit(last, applied, skipped);
+            throw new PoisonEventError(projection.name, record, failure.error);
+          }
+          skipped.push(record);
+        }
+        applied += 1;
+        last = event.position;
+      }
+      if (last !== undefined) await commit(last, applied, skipped);
+    },
+  };
+}
