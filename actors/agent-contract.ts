@@ -7,6 +7,7 @@ import type { Json } from "../events/json.ts";
 import type { ErrorData, Interrupt } from "../events/run.ts";
 import type { Store } from "../events/store.ts";
 import type { State, StateReducer } from "../reducers/thread-state.ts";
+import type { SchemaRegistry } from "./langgraph-values.ts";
 import type { Middleware } from "./middleware/define-middleware.ts";
 
 /** What an agent is made of. Names are LangChain's where LangChain has one. */
@@ -19,8 +20,11 @@ export interface AgentOptions {
   /** `harness`: the default chain of built-in middlewares before `middleware`. Default: none. */
   readonly preset?: "harness" | "none";
   readonly middleware?: readonly Middleware[];
-  readonly stateSchema?: z.ZodObject<z.ZodRawShape>;
+  /** A zod object, or LangGraph's `StateSchema`. */
+  readonly stateSchema?: z.ZodObject<z.ZodRawShape> | { readonly fields: object };
   readonly contextSchema?: z.ZodObject<z.ZodRawShape>;
+  /** `schemaMetaRegistry` of `@langchain/langgraph/zod`, when fields have reducers by `withLangGraph`. */
+  readonly schemaRegistry?: SchemaRegistry;
   /** A zod schema: the last answer is checked against it and recorded as `StructuredResponseProduced`. */
   readonly responseFormat?: unknown;
   /** An open store, or a store URL. Default `sqlite:.threadfold/threads.db`. */
