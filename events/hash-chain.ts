@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import { canonicalJson } from "./canonical-json.ts";
 import type { NewEvent, RecordedEvent } from "./envelope.ts";
 
@@ -16,7 +16,19 @@ export interface ChainHead {
 
 /** Lower-case hex SHA-256 of a text (as UTF-8) or of bytes. */
 export function sha256(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
+  return digest("sha256", content, "hex");
+}
+
+function hashAt(
+  event: NewEvent,
+  place: { readonly stream: string; readonly version: number },
+  previousHash: string,
+): string {
+  const { id, type, data, recordedAt } = event;
+  const { schema, by, causationId, correlationId, runId, step, traceparent } = event.metadata;
+  const metadata = { by, causationId, correlationId, runId, schema, step, traceparent };
+  const { stream, version } = place;
+  return sha256(previousHash + canonicalJson({ data, id, metadata, recordedAt, stream, type, version }));
 }
 
 /**
@@ -24,13 +36,10 @@ export function sha256(content: string | Uint8Array): string {
  * its position. Positions differ from store to store, so a copied log keeps its hashes.
  */
 export function hashEvent(
-  event: Omit<NewEvent, "id"> & { id: string; stream: string; version: number },
+  event: NewEvent & { readonly stream: string; readonly version: number },
   previousHash: string,
 ): string {
-  const { schema, by, causationId, correlationId, runId, step, traceparent } = event.metadata;
-  const metadata = { schema, by, causationId, correlationId, runId, step, traceparent };
-  const { id, type, data, stream, version, recordedAt } = event;
-  return sha256(previousHash + canonicalJson({ id, type, data, stream, version, recordedAt, metadata }));
+  return hashAt(event, event, previousHash);
 }
 
 /** Gives new events their place in the chain that ends at `head`. */
@@ -39,8 +48,9 @@ export function sealEvents(stream: string, head: ChainHead, events: readonly New
   return events.map((event) => {
     const previousHash = hash;
     version += 1;
-    hash = hashEvent({ ...event, stream, version }, previousHash);
-    return { ...event, stream, version, metadata: { ...event.metadata, hash, previousHash } };
+    hash = hashAt(event, { stream, version }, previousHash);
+    const { id, type, data, recordedAt, metadata } = event;
+    return { id, type, data, stream, version, recordedAt, metadata: { ...metadata, hash, previousHash } };
   });
 }
 
