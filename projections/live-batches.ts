@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../events/envelope.ts";
-import type { SubscriptionItem } from "../events/log/event-log.ts";
+import type { EventLog } from "../events/log/event-log.ts";
 
 export interface LiveBatch {
   readonly events: readonly RecordedEvent[];
@@ -10,14 +10,24 @@ export interface LiveBatch {
 const nothingYet: unique symbol = Symbol("nothing yet");
 
 /**
- * Groups a subscription into batches: what is there already goes together, and nothing waits for a batch to fill.
+ * Follows the log in batches: what is there already goes together, and nothing waits for a batch to fill.
  *
- * @param batchEvents events of one batch at most
+ * @param options.batchEvents events of one batch at most
  */
-export async function* liveBatches(
-  items: AsyncIterable<SubscriptionItem>,
-  batchEvents: number,
-): AsyncGenerator<LiveBatch, void> {
+export async function* liveBatches(options: {
+  readonly log: EventLog;
+  readonly after: string | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  readonly batchEvents: number;
+}): AsyncGenerator<LiveBatch, void> {
+  const { log, after, types, signal, batchEvents } = options;
+  const over = new AbortController();
+  const items = log.subscribe({
+    signal: AbortSignal.any([signal, over.signal]),
+    ...(after !== undefined && { after }),
+    ...(types && { types }),
+  });
   const iterator = items[Symbol.asyncIterator]();
   let caughtUp = false;
   try {
@@ -43,6 +53,8 @@ export async function* liveBatches(
       yield { events, caughtUp };
     }
   } finally {
+    // The item that is being waited for ends first, or the return would wait behind it for ever.
+    over.abort();
     await iterator.return?.();
   }
 }

@@ -158,12 +158,7 @@ export function runProjection<Row>(options: RunProjectionOptions<Row>): Projecti
     const onCommit = () => news.announce();
     await catchUp({ log, writer, types, batchEvents: defaultRebuildBatch, signal, onCommit });
     const after = writer.checkpoint;
-    const items = log.subscribe({
-      signal,
-      ...(after !== undefined && { after }),
-      ...(types && { types }),
-    });
-    for await (const { events, caughtUp } of liveBatches(items, batchEvents)) {
+    for await (const { events, caughtUp } of liveBatches({ log, after, types, signal, batchEvents })) {
       if (events.length > 0) await writer.write(events);
       if (caughtUp && state !== "live") become("live");
       else if (events.length > 0) news.announce();

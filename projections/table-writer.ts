@@ -15,7 +15,8 @@ export type ErrorPolicy =
       readonly attempts: number;
       /** Milliseconds before the second attempt; doubled before each further one. */
       readonly delayMs: number;
-      readonly then: "stop" | "skip";
+      /** What to do when the last attempt failed, too. */
+      readonly otherwise: "stop" | "skip";
     };
 
 /** A handler failed on an event and the projection stops before it. */
@@ -157,7 +158,7 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
         if (failure) failure = await retry(event, failure);
         if (failure) {
           const record = describe(event, failure.error);
-          const end = typeof onError === "string" ? onError : onError.then;
+          const end = typeof onError === "string" ? onError : onError.otherwise;
           if (end === "stop") {
             if (last !== undefined) await commit(last, applied, skipped);
             throw new PoisonEventError(projection.name, record, failure.error);
