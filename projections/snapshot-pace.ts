@@ -1,0 +1,67 @@
+import type { FoldEvent } from "../events/envelope.ts";
+import type { State } from "../reducers/thread-state.ts";
+import { jsonSize } from "./json-size.ts";
+import type { Segment } from "./lineage.ts";
+import { type FieldsAt, type Snapshots, snapshotBytes } from "./snapshots.ts";
+import type { StreamVersion } from "./state-cache.ts";
+
+/**
+ * Bytes of log for each byte of snapshots while a thread grows. Two sets of snapshots may stand side by side, so together
+ * they stay under a fifth of the log: large fields are snapshotted seldom, small ones often.
+ */
+export const paceOfAppends = 11;
+/** A reader fills gaps only where two would fit: what it leaves behind is then no denser than what appends leave. */
+export const paceOfReads = 2 * paceOfAppends;
+
+/** Every recorded event has at least this many bytes beside its data: ids, hashes, times. */
+const envelopeBytes = 300;
+
+/** Where a fold is on its way from one snapshot to the next. */
+export interface SnapshotPace {
+  /** Notes events of a segment, and begins to store a snapshot of `current()` when enough log lies behind the last one. */
+  advance(segment: Segment, events: readonly FoldEvent[], current: () => FieldsAt): void;
+}
+
+/**
+ * Decides when a fold leaves a snapshot behind.
+ *
+ * @param start.at where the fold begins; undefined: with the first event
+ * @param start.size bytes of the snapshot before; it is taken as the size of the next until that is known
+ * @param ratio bytes of log for each byte of snapshot
+ */
+export function createSnapshotPace(
+  snapshots: Snapshots,
+  start: { readonly at: StreamVersion | undefined; readonly size: number },
+  ratio: number,
+): SnapshotPace {
+  let last = start.at;
+  let logBytes = 0;
+  let expectedSize = start.size;
+  return {
+    advance(segment, events, current) {
+      const version = events.at(-1)?.version;
+      if (version === undefined) return;
+      const { stream, from } = segment;
+      const before = last?.stream === stream && last.version >= from ? last.version : from - 1;
+      last = { stream, version };
+      // Events that were not read count with their envelopes only: better a snapshot too few than one too many.
+      logBytes += (version - before) * envelopeBytes;
+      for (const { data } of events) logBytes += jsonSize(data);
+      if (logBytes < expectedSize * ratio) return;
+      const value = current();
+      expectedSize = snapshotBytes(JSON.stringify(value.fields));
+      if (logBytes < expectedSize * ratio) return;
+      snapshots.write(last, value);
+      logBytes = 0;
+    },
+  };
+}
+
+/** Size that is expected of a thread's first snapshot. */
+export const firstSnapshotBytes = snapshotBytes("");
+
+/** A state without its messages. */
+export function withoutMessages(state: State): State {
+  const { messages: _, ...fields } = state;
+  return fields;
+}
