@@ -18,6 +18,12 @@ export interface StateHasher {
 /** `chain[n]` is the digest of the first n messages. */
 type Chain = string[];
 
+function holdsNothing(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === undefined;
+  for (const _ in value) return false;
+  return true;
+}
+
 function isMessages(field: string, value: unknown): value is Messages {
   return field === "messages" && Array.isArray(value);
 }
@@ -25,7 +31,8 @@ function isMessages(field: string, value: unknown): value is Messages {
 /**
  * Makes a hasher with its own memory of digests.
  *
- * The hash covers the canonical JSON of `{ field: digest }`. The digest of the messages is a chain,
+ * The hash covers the canonical JSON of `{ field: digest }`. A field that holds nothing (undefined, an empty list or
+ * map) does not count, so that reducers of more fields give the same hash. The digest of the messages is a chain,
  * `h(n) = sha256(h(n - 1) + digest(message n))`, so that it grows with the thread instead of starting again.
  *
  * @example
@@ -74,7 +81,7 @@ export function createStateHasher(): StateHasher {
   return {
     hash(state) {
       const parts = Object.entries(state)
-        .filter(([, value]) => value !== undefined)
+        .filter(([, value]) => !holdsNothing(value))
         .map(([field, value]) => [field, isMessages(field, value) ? messagesDigest(value) : digestOf(value)]);
       return sha256(canonicalJson(Object.fromEntries(parts)));
     },

@@ -29,6 +29,8 @@ export interface OpenCall {
 /** A question of the last `RunInterrupted`. */
 export interface AskedInterrupt extends Interrupt {
   readonly answered?: true;
+  /** Where the run goes on after a hook's question; a call's question is answered in `tools`. */
+  readonly resumeAt?: RunPhase | "end";
 }
 
 /** A run that has started and not ended. */
@@ -185,8 +187,8 @@ function goOn(facts: Draft, next: RunPhase): void {
 
 function startRun(facts: Draft, data: DataOf<typeof RunStarted>, version: number): void {
   const { runId, owner, resumes } = data;
-  const first = facts.interrupts[0] as (AskedInterrupt & { readonly resumeAt?: RunPhase }) | undefined;
-  const next = resumes === undefined ? "beforeAgent" : (first?.resumeAt ?? "tools");
+  const resumeAt = facts.interrupts[0]?.resumeAt ?? "tools";
+  const next = resumes === undefined ? "beforeAgent" : resumeAt === "end" ? "afterAgent" : resumeAt;
   endRun(facts, null);
   facts.run = { runId, owner, startVersion: version, next, ...(resumes !== undefined && { resumes }) };
   facts.lastRunId = runId;
@@ -269,6 +271,9 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
   RunInterrupted(facts, data: DataOf<typeof RunInterrupted>) {
     endRun(facts, "interrupted");
     facts.interrupts = data.interrupts;
+    // A call that asked has done nothing yet: with its answer it is started again.
+    const asking = new Set(data.interrupts.map((interrupt) => interrupt.callId));
+    facts.calls = facts.calls.map((call) => (asking.has(call.id) ? { ...call, started: false } : call));
   },
   InterruptResolved: resolveInterrupt,
   JumpRequested(facts, data: { to: "model" | "tools" | "end" }) {
