@@ -1,0 +1,86 @@
+import type { FoldEvent } from "../events/envelope.ts";
+import type { EventRegistry } from "../events/event-registry.ts";
+import type { EventLog } from "../events/log/event-log.ts";
+import type { State, StateReducer } from "../reducers/thread-state.ts";
+import { createFoldPages } from "./fold-pages.ts";
+import { resolveLineage } from "./lineage.ts";
+import { createStateHasher } from "./state-hash.ts";
+
+/** A fold gave another state than the one that was recorded when the run ended. */
+export interface Divergence {
+  readonly stream: string;
+  /** Version of the run's end. */
+  readonly version: number;
+  readonly runId: string;
+  readonly recorded: string;
+  readonly folded: string;
+  /** State that the fold gave before the run's end. */
+  readonly state: State;
+}
+
+export interface Refold {
+  /** Events that were folded, those of parents included. */
+  readonly events: number;
+  /** Ends of runs whose recorded state hash was compared. */
+  readonly checked: number;
+  readonly state: State;
+  /** Hash of `state`. */
+  readonly stateHash: string;
+  /** The first end of a run whose state came out otherwise. */
+  readonly divergence: Divergence | undefined;
+}
+
+interface RunEnd {
+  readonly runId?: string;
+  readonly stateHash?: string;
+}
+
+const runEnds = new Set(["RunCompleted", "RunFailed", "RunCancelled", "RunInterrupted"]);
+
+/**
+ * Folds a thread from its first event, without snapshots or caches, and compares the state at each end of a run with
+ * the hash that was recorded there.
+ *
+ * @throws {UnknownThreadError} @throws {VersionOutOfRangeError} @throws {BrokenLineageError}
+ * @throws {NewerSchemaError} @throws {FoldError}
+ * @example
+ * const { divergence } = await refold(store.log, { registry, reducer }, "thread-0190c3…", 41);
+ */
+export async function refold(
+  log: EventLog,
+  { registry, reducer }: { readonly registry: EventRegistry; readonly reducer: StateReducer },
+  stream: string,
+  version: number,
+): Promise<Refold> {
+  const hasher = createStateHasher();
+  let state = reducer.initial;
+  let events = 0;
+  let checked = 0;
+  let divergence: Divergence | undefined;
+  for await (const page of createFoldPages(log, registry)(await resolveLineage(log, stream, version))) {
+    let pending: FoldEvent[] = [];
+    for (const event of page.events) {
+      events += 1;
+      const { runId = "", stateHash } = runEnds.has(event.type) ? (event.data as RunEnd) : {};
+      if (stateHash !== undefined) {
+        state = reducer.fold(pending, state);
+        pending = [];
+        checked += 1;
+        const folded = hasher.hash(state);
+        if (folded !== stateHash) {
+          divergence ??= {
+            stream: page.segment.stream,
+            version: event.version,
+            runId,
+            recorded: stateHash,
+            folded,
+            state,
+          };
+        }
+      }
+      pending.push(event);
+    }
+    state = reducer.fold(pending, state);
+  }
+  return { events, checked, state, stateHash: hasher.hash(state), divergence };
+}

@@ -1,0 +1,230 @@
+import type { BlobStore } from "../events/blobs/blob-store.ts";
+import { type NewEvent, threadIdOf, threadStream } from "../events/envelope.ts";
+import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
+import type { SealedEvent } from "../events/hash-chain.ts";
+import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
+import { createMemoryLog } from "../events/log/memory.ts";
+import { createThreadReducer } from "../reducers/built-in.ts";
+import type { StateReducer } from "../reducers/thread-state.ts";
+import { BrokenLineageError } from "./lineage.ts";
+import { readExport } from "./read-export.ts";
+import { refold } from "./refold.ts";
+
+/** A thread of the same id is in the store, with other events. */
+export class ThreadDiffersError extends Error {
+  override readonly name = "ThreadDiffersError";
+  constructor(
+    readonly thread: string,
+    /** First version at which the two are not the same. */
+    readonly version: number,
+  ) {
+    super(
+      `Thread "${thread}" is in the store already and has another event at version ${version}. Nothing was imported; import into another store, or delete the thread there first.`,
+    );
+  }
+}
+
+/** A fork's parent is neither in the export nor in the store, or is another one. */
+export class MissingParentError extends Error {
+  override readonly name = "MissingParentError";
+  constructor(
+    readonly thread: string,
+    readonly parent: string,
+    reason: string,
+  ) {
+    super(
+      `Thread "${thread}" is a fork of "${parent}", ${reason}. Nothing was imported; export the fork again, its parents come along.`,
+    );
+  }
+}
+
+/** What became of one thread of an import. */
+export interface ImportedThread {
+  readonly threadId: string;
+  /** Last version of the thread now. */
+  readonly version: number;
+  /** Events that were added; 0: the thread was there already. */
+  readonly added: number;
+}
+
+export interface ImportTarget {
+  readonly log: EventLog;
+  readonly blobs: BlobStore;
+  /** Default: the events that Threadfold knows. */
+  readonly registry?: EventRegistry;
+  /** Default: the fields that Threadfold knows. Every thread must fold before anything is written. */
+  readonly reducer?: StateReducer;
+}
+
+/** Bytes of JSON in one append, at most; well below what a store takes. */
+const maxBatchBytes = 500_000;
+const maxBatchEvents = 500;
+
+/**
+ * Imports an export: the events are appended exactly as they were recorded, with ids, versions, times and hashes. A
+ * thread that is there already with the same events is left alone, or gets what it lacks. All is checked before
+ * anything is written.
+ *
+ * @param lines lines of the export, without their ends
+ * @throws {ExportFormatError} @throws {BrokenExportError} @throws {ThreadDiffersError} @throws {MissingParentError}
+ * @throws {StreamDeletedError} @throws {BrokenLineageError} @throws {NewerSchemaError} @throws {FoldError}
+ * @example
+ * await importThreads(store, createInterface({ input: createReadStream("thread.ndjson") }));
+ */
+export async function importThreads(
+  target: ImportTarget,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<readonly ImportedThread[]> {
+  const { streams, blobs } = await readExport(lines);
+  const plans = await planStreams(target, streams);
+  for (const { data, mimeType } of blobs) await target.blobs.put(data, mimeType);
+  return writePlans(target.log, plans);
+}
+
+/**
+ * Appends whole streams exactly as they are sealed, parents first, after the same checks as an import of a file.
+ *
+ * @throws {ThreadDiffersError} @throws {MissingParentError} @throws {StreamDeletedError} @throws {FoldError}
+ */
+export async function importStreams(
+  target: ImportTarget,
+  streams: ReadonlyMap<string, readonly SealedEvent[]>,
+): Promise<readonly ImportedThread[]> {
+  return writePlans(target.log, await planStreams(target, streams));
+}
+
+interface StreamPlan {
+  readonly stream: string;
+  readonly known: number;
+  readonly events: readonly SealedEvent[];
+}
+
+async function planStreams(
+  target: ImportTarget,
+  streams: ReadonlyMap<string, readonly SealedEvent[]>,
+): Promise<StreamPlan[]> {
+  const { log } = target;
+  const plans: StreamPlan[] = [];
+  for (const [stream, events] of streams)
+    plans.push({ stream, known: await agreeing(log, stream, events), events });
+  await checkFolds(target, streams);
+  return plans;
+}
+
+async function writePlans(log: EventLog, plans: readonly StreamPlan[]): Promise<readonly ImportedThread[]> {
+  const imported: ImportedThread[] = [];
+  for (const { stream, known, events } of plans) {
+    await appendFrom(log, stream, events, known);
+    const version = Math.max(known, events.length);
+    imported.push({
+      threadId: threadIdOf(stream) ?? stream,
+      version,
+      added: Math.max(0, events.length - known),
+    });
+  }
+  return imported;
+}
+
+/** Version up to which the store has the stream, when it has nothing else. */
+async function agreeing(log: EventLog, stream: string, events: readonly SealedEvent[]): Promise<number> {
+  const head = await log.head(stream);
+  if (head.deleted) throw new StreamDeletedError(stream);
+  const last = Math.min(head.version, events.length);
+  if (last === 0) return head.version;
+  // The hashes are a chain: when the last one is the same, all before it are.
+  for await (const page of log.read(stream, { from: last, to: last })) {
+    if (page[0]?.metadata.hash === events[last - 1]?.metadata.hash) return head.version;
+  }
+  for await (const page of log.read(stream, { to: last })) {
+    for (const event of page) {
+      if (event.metadata.hash !== events[event.version - 1]?.metadata.hash) {
+        throw new ThreadDiffersError(threadIdOf(stream) ?? stream, event.version);
+      }
+    }
+  }
+  return head.version;
+}
+
+/** Folds every stream in a log of its own, so that nothing is written that does not fold. */
+async function checkFolds(
+  target: ImportTarget,
+  streams: ReadonlyMap<string, readonly SealedEvent[]>,
+): Promise<void> {
+  const { registry = createEventRegistry(), reducer = createThreadReducer({ openFields: true }) } = target;
+  const staged = createMemoryLog();
+  const begun = new Set<string>();
+  const stage = async (stream: string, events: readonly SealedEvent[]): Promise<void> => {
+    if ((await staged.head(stream)).version > 0) return;
+    if (begun.has(stream))
+      throw new BrokenLineageError(threadIdOf(stream) ?? stream, "it is its own ancestor");
+    begun.add(stream);
+    const parent = parentOf(events);
+    if (parent) await stageParent(stream, parent);
+    await appendFrom(staged, stream, events, 0);
+  };
+  const stageParent = async (stream: string, parent: Parent): Promise<void> => {
+    const known = streams.get(parent.stream) ?? (await readWhole(target.log, parent.stream));
+    const at = known[parent.version - 1];
+    const names = [threadIdOf(stream) ?? stream, threadIdOf(parent.stream) ?? parent.stream] as const;
+    if (parent.version > 0 && !at)
+      throw new MissingParentError(...names, "which is neither here nor in the store");
+    if (parent.hash !== undefined && at?.metadata.hash !== parent.hash) {
+      throw new MissingParentError(...names, `which has another history at version ${parent.version}`);
+    }
+    await stage(parent.stream, known);
+  };
+  for (const [stream, events] of streams) {
+    await stage(stream, events);
+    const abandoned = events.filter(({ type }) => type === "ThreadRewound").map(({ version }) => version - 1);
+    for (const version of [...abandoned, events.length])
+      await refold(staged, { registry, reducer }, stream, version);
+  }
+  await staged.close();
+}
+
+interface Parent {
+  readonly stream: string;
+  readonly version: number;
+  readonly hash: string | undefined;
+}
+
+function parentOf(events: readonly SealedEvent[]): Parent | undefined {
+  const [first] = events;
+  if (first?.type !== "ThreadForked") return undefined;
+  const data = first.data as { parentThreadId: string; parentVersion: number; parentHash?: string };
+  return { stream: threadStream(data.parentThreadId), version: data.parentVersion, hash: data.parentHash };
+}
+
+async function readWhole(log: EventLog, stream: string): Promise<SealedEvent[]> {
+  const events: SealedEvent[] = [];
+  for await (const page of log.read(stream)) events.push(...page);
+  return events;
+}
+
+/** Appends the events after version `known`, in batches that a store takes. */
+async function appendFrom(
+  log: EventLog,
+  stream: string,
+  events: readonly SealedEvent[],
+  known: number,
+): Promise<void> {
+  let batch: NewEvent[] = [];
+  let bytes = 0;
+  let version = known;
+  const flush = async () => {
+    if (batch.length === 0) return;
+    await log.append(stream, batch, { expectedVersion: version });
+    version += batch.length;
+    batch = [];
+    bytes = 0;
+  };
+  for (const event of events.slice(known)) {
+    const { id, type, data, recordedAt, metadata } = event;
+    const { hash: _hash, previousHash: _previousHash, ...rest } = metadata;
+    const size = Buffer.byteLength(JSON.stringify(data));
+    if (bytes + size > maxBatchBytes || batch.length >= maxBatchEvents) await flush();
+    batch.push({ id, type, data, recordedAt, metadata: rest });
+    bytes += size;
+  }
+  await flush();
+}
