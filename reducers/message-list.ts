@@ -72,49 +72,43 @@ export interface MessageList {
   value(): Messages;
 }
 
-/** Starts to change `initial`, which itself stays as it is. Makes one copy of it, at the first change. */
+/** Starts to change `initial`, which itself stays as it is. Copies it once, when the new list is asked for. */
 export function changeMessages(initial: Messages): MessageList {
   let base = initial;
   let index = indexFor(base);
   let lineage = lineageOf(base);
+  let owned = false;
+  /** What was appended, as long as nothing else has changed: most changes are appends. */
+  let tail: Message[] = [];
+  /** The whole list, once something inside has changed; removed messages leave holes. */
   let list: (Message | undefined)[] | undefined;
-  let firstChange = Number.POSITIVE_INFINITY;
+  let firstChange = 0;
   let holes = 0;
 
-  const own = (): (Message | undefined)[] => {
-    if (list) return list;
+  const own = () => {
+    if (owned) return;
+    owned = true;
     index = indexFor(base);
     indexes.delete(base);
     lineage = lineageOf(base);
-    list = base.slice();
     firstChange = base.length;
     holes = 0;
+  };
+  const inside = (position: number): (Message | undefined)[] => {
+    own();
+    list ??= base.concat(tail);
+    tail = [];
+    firstChange = Math.min(firstChange, position);
     return list;
   };
-  const changedAt = (position: number) => {
-    firstChange = Math.min(firstChange, position);
-  };
-  const append = (message: Message) => {
-    const all = own();
-    note(index, message, all.length);
-    all.push(message);
-  };
-  const put = (message: Message, position: number) => {
-    if (sameJson((list ?? base)[position], message)) return;
-    own()[position] = message;
-    note(index, message, position);
-    changedAt(position);
-  };
-  const insert = (message: Message, position: number) => {
-    const all = own();
-    all.splice(position, 0, message);
-    for (const [offset, moved] of all.slice(position).entries())
-      if (moved) note(index, moved, position + offset);
-    changedAt(position);
+  const length = () => (list ? list.length : base.length + tail.length);
+  const messageAt = (position: number): Message | undefined => {
+    if (list) return list[position];
+    return position < base.length ? base[position] : tail[position - base.length];
   };
   const find = (id: string): number | undefined => {
-    // Until this list owns its copy, another one may have taken the index along.
-    if (!list) index = indexFor(base);
+    // Until this list owns the index, another one may have taken it along.
+    if (!owned) index = indexFor(base);
     return index.positions.get(id);
   };
   const known = (id: string): number => {
@@ -122,15 +116,32 @@ export function changeMessages(initial: Messages): MessageList {
     if (position === undefined) throw new UnknownMessageError(id);
     return position;
   };
+  const append = (message: Message) => {
+    own();
+    note(index, message, length());
+    (list ?? tail).push(message);
+  };
+  const put = (message: Message, position: number) => {
+    if (sameJson(messageAt(position), message)) return;
+    inside(position)[position] = message;
+    note(index, message, position);
+  };
+  const insert = (message: Message, position: number) => {
+    const all = inside(position);
+    all.splice(position, 0, message);
+    for (let at = position; at < all.length; at++) {
+      const moved = all[at];
+      if (moved) note(index, moved, at);
+    }
+  };
   const add = (message: Message) => {
     const position = find(message.id);
     if (position === undefined) append(message);
     else put(message, position);
   };
   const removeAt = (position: number) => {
-    own()[position] = undefined;
+    inside(position)[position] = undefined;
     holes += 1;
-    changedAt(position);
   };
 
   return {
@@ -142,33 +153,33 @@ export function changeMessages(initial: Messages): MessageList {
       for (const message of messages) put(message, known(message.id));
     },
     remove(ids) {
-      const positions = ids.map(known);
+      const positions = new Set(ids.map(known));
       if (index.duplicates) {
         const gone = new Set(ids);
-        for (const [position, message] of own().entries())
-          if (message && gone.has(message.id)) removeAt(position);
-      } else {
-        for (const position of new Set(positions)) removeAt(position);
+        for (let at = 0; at < length(); at++) if (gone.has(messageAt(at)?.id ?? "")) positions.add(at);
       }
+      for (const position of positions) removeAt(position);
       for (const id of ids) index.positions.delete(id);
     },
     clear() {
-      if ((list ?? base).length === 0) return;
+      if (length() === 0) return;
       own();
       list = [];
+      tail = [];
       index = { positions: new Map(), callers: new Map(), duplicates: false };
+      firstChange = 0;
       holes = 0;
-      changedAt(0);
     },
     place(result) {
       if (find(result.id) !== undefined) return add(result);
-      const position = placeFor(list ?? base, index, result);
+      const position = placeFor(messageAt, length(), index, result);
       if (position === undefined) append(result);
       else insert(result, position);
     },
     value() {
-      if (!list) return base;
-      const value = holes === 0 ? (list as Message[]) : list.filter((message) => message !== undefined);
+      if (!owned) return base;
+      const whole = list ?? (base.length === 0 ? tail : base.concat(tail));
+      const value = holes === 0 ? (whole as Message[]) : whole.filter((message) => message !== undefined);
       setLineage(
         value,
         lineage && firstChange >= base.length ? lineage : branchLineage(lineage, firstChange),
@@ -177,6 +188,8 @@ export function changeMessages(initial: Messages): MessageList {
       if (holes === 0) indexes.set(value, index);
       base = value;
       list = undefined;
+      tail = [];
+      owned = false;
       return value;
     },
   };
@@ -184,7 +197,8 @@ export function changeMessages(initial: Messages): MessageList {
 
 /** Where a tool's result belongs among the results of its assistant message; undefined: at the end. */
 function placeFor(
-  list: readonly (Message | undefined)[],
+  messageAt: (position: number) => Message | undefined,
+  length: number,
   index: MessageIndex,
   result: Message,
 ): number | undefined {
@@ -192,16 +206,16 @@ function placeFor(
   const callerId = callId === undefined ? undefined : index.callers.get(callId);
   const callerPosition = callerId === undefined ? undefined : index.positions.get(callerId);
   if (callerPosition === undefined) return undefined;
-  const calls = list[callerPosition]?.tool_calls ?? [];
+  const calls = messageAt(callerPosition)?.tool_calls ?? [];
   const order = calls.findIndex((call) => call.id === callId);
   if (order === -1) return undefined;
   let position = callerPosition + 1;
-  for (; position < list.length; position++) {
-    const message = list[position];
+  for (; position < length; position++) {
+    const message = messageAt(position);
     if (!message) continue;
     if (message.type !== "tool") break;
     const other = calls.findIndex((call) => call.id === message.tool_call_id);
     if (other === -1 || other > order) break;
   }
-  return position === list.length ? undefined : position;
+  return position === length ? undefined : position;
 }
