@@ -4,7 +4,8 @@ import { createEventRegistry } from "../../events/event-registry.ts";
 import { deepFreeze } from "../../events/log/deep-freeze.ts";
 import { createThreadReducer } from "../../reducers/built-in.ts";
 import { FoldError, type State } from "../../reducers/thread-state.ts";
-import { type ReducerCase, reducerCases } from "../cases/reducers.ts";
+import type { ReducerCase } from "../cases/reducer-case.ts";
+import { reducerCases } from "../cases/reducers.ts";
 
 const reducer = createThreadReducer();
 const registry = createEventRegistry();
