@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { type ProcessRequest, runProcess } from "../../../actors/sandboxes/run-process.ts";
 
@@ -11,13 +12,10 @@ const run = (script: string, more: Partial<ProcessRequest> = {}) =>
     ...more,
   });
 
+/** True while the process runs; one that was killed and waits for its parent does not. */
 const alive = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trim() !== "" && !stdout.startsWith("Z");
 };
 
 test("output, errors and the exit code come back apart", async () => {
