@@ -1,48 +1,91 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BlobStore } from "./blobs/blob-store.ts";
+import { createFileBlobs } from "./blobs/files.ts";
 import { createMemoryBlobs } from "./blobs/memory.ts";
 import { createMemoryLog } from "./log/memory.ts";
 import { createMemorySide } from "./log/memory-side.ts";
+import type { SqliteOptions } from "./log/sqlite.ts";
 import type { Store } from "./store.ts";
+
+export interface OpenStoreOptions extends SqliteOptions {
+  /** Another place for blobs than beside the log. */
+  readonly blobs?: BlobStore;
+}
+
+type StoreOpener = (url: string, options: OpenStoreOptions) => Promise<Store>;
+
+/** By scheme. Whatever needs more than Node itself is imported when its first URL is opened. */
+const openers: Readonly<Record<string, StoreOpener>> = {
+  sqlite: openSqliteStore,
+  memory: openMemoryStore,
+};
 
 /** A URL names no kind of store that this version can open. */
 export class UnknownStoreUrlError extends Error {
   override readonly name = "UnknownStoreUrlError";
   constructor(readonly url: string) {
-    super(`No store opens "${url}". Use one of: ${storeSchemes.map((scheme) => `${scheme}:`).join(", ")}.`);
+    const supported = Object.keys(openers).map((scheme) => `${scheme}:`);
+    super(`No store opens "${url}". Use one of ${supported.join(", ")}, or the path of a SQLite file.`);
   }
 }
 
-export interface OpenStoreOptions {
-  /** Another place for blobs than beside the log. */
-  readonly blobs?: BlobStore;
+/**
+ * A store URL as it may be shown and logged: without user name, password and secrets in the query.
+ *
+ * @example
+ * withoutCredentials("postgres://ada:secret@db/threads"); // "postgres://db/threads"
+ */
+export function withoutCredentials(url: string): string {
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1")
+    .replace(/([?&](?:password|user|token|key)[^=&#]*=)[^&#]*/gi, "$1***");
 }
 
-const storeSchemes = ["sqlite", "memory"];
+/** Two letters at least: `C:\threads.db` is a path. */
+const schemePattern = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
- * Opens the log, blobs and side records behind a store URL. A bare path is a SQLite file.
+ * Opens the log, blobs and side records behind a store URL: `sqlite:<path>` or a bare path, `memory:`.
  *
- * @throws {UnknownStoreUrlError}
+ * @throws {UnknownStoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError}
  * @example
- * const store = await openStore("memory:");
+ * const store = await openStore("sqlite:.threadfold/threads.db");
  */
 export async function openStore(
   url = "sqlite:.threadfold/threads.db",
   options: OpenStoreOptions = {},
 ): Promise<Store> {
-  const scheme = /^([a-z][a-z0-9+]+):/.exec(url)?.[1];
-  if (scheme === "memory") return openMemoryStore(options);
-  throw new UnknownStoreUrlError(url);
+  const scheme = schemePattern.exec(url)?.[1]?.toLowerCase() ?? "sqlite";
+  const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined;
+  if (!open) throw new UnknownStoreUrlError(withoutCredentials(url));
+  return open(url, options);
 }
 
-async function openMemoryStore({ blobs = createMemoryBlobs() }: OpenStoreOptions): Promise<Store> {
-  const log = createMemoryLog();
-  const folder = await mkdtemp(join(tmpdir(), "threadfold-"));
+async function openSqliteStore(url: string, { blobs, ...options }: OpenStoreOptions): Promise<Store> {
+  const path = resolve(url.replace(/^sqlite:(\/\/(?=\/))?/i, ""));
+  const folder = dirname(path);
+  const { openSqlite } = await import("./log/sqlite.ts");
+  const { log, side } = await openSqlite(path, options);
   return {
-    url: "memory:",
+    url,
+    log,
+    side,
+    blobs: blobs ?? createFileBlobs(join(folder, "blobs")),
+    folder,
+    close: () => log.close(),
+  };
+}
+
+async function openMemoryStore(
+  url: string,
+  { blobs = createMemoryBlobs() }: OpenStoreOptions,
+): Promise<Store> {
+  const folder = await mkdtemp(join(tmpdir(), "threadfold-"));
+  const log = createMemoryLog();
+  return {
+    url,
     log,
     blobs,
     side: createMemorySide(),

@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256 as digest } from "../hash-chain.ts";
+import { BlobDamagedError, BlobMissingError, type BlobStore } from "./blob-store.ts";
+
+const digestForm = /^[0-9a-f]{64}$/;
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** Makes the entries of a folder durable. Windows cannot, and needs not. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Blobs as files `<first two digits>/<sha256>` below a folder. A file appears under its name only when its bytes are
+ * on disk, so that a crash leaves no half blob; bytes are verified whenever they are read.
+ *
+ * @example
+ * const blobs = createFileBlobs(".threadfold/blobs");
+ * const { sha256 } = await blobs.put("a long tool output", "text/plain");
+ */
+export function createFileBlobs(folder: string): BlobStore {
+  const folderOf = (sha256: string) => join(folder, sha256.slice(0, 2));
+  const pathOf = (sha256: string) => {
+    // A digest comes from an event, and must not lead out of the folder.
+    if (!digestForm.test(sha256)) throw new BlobMissingError(sha256);
+    return join(folderOf(sha256), sha256);
+  };
+  const has = (sha256: string): Promise<boolean> =>
+    stat(pathOf(sha256)).then(
+      () => true,
+      (error: unknown) => {
+        if (isMissing(error)) return false;
+        throw error;
+      },
+    );
+
+  const write = async (sha256: string, bytes: Uint8Array) => {
+    const target = folderOf(sha256);
+    await mkdir(target, { recursive: true });
+    const temporary = join(target, `.${sha256}.${randomUUID()}`);
+    try {
+      const handle = await open(temporary, "wx");
+      try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, pathOf(sha256));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncFolder(target);
+    await syncFolder(folder);
+  };
+
+  return {
+    has: async (sha256) => digestForm.test(sha256) && has(sha256),
+    async put(content, mimeType) {
+      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+      const sha256 = digest(bytes);
+      if (!(await has(sha256))) await write(sha256, bytes);
+      return { sha256, mimeType, size: bytes.length };
+    },
+    async get(sha256) {
+      let bytes: Uint8Array;
+      try {
+        bytes = new Uint8Array(await readFile(pathOf(sha256)));
+      } catch (error) {
+        if (isMissing(error)) throw new BlobMissingError(sha256);
+        throw error;
+      }
+      if (digest(bytes) !== sha256) throw new BlobDamagedError(sha256);
+      return bytes;
+    },
+    async delete(sha256) {
+      await rm(pathOf(sha256), { force: true });
+    },
+    async *list() {
+      let folders: string[];
+      try {
+        folders = (await readdir(folder)).sort();
+      } catch (error) {
+        if (isMissing(error)) return;
+        throw error;
+      }
+      for (const name of folders) {
+        for (const sha256 of (await readdir(join(folder, name))).sort()) {
+          if (!digestForm.test(sha256)) continue;
+          const { size, mtime } = await stat(pathOf(sha256));
+          yield { sha256, size, writtenAt: mtime.toISOString() };
+        }
+      }
+    },
+  };
+}

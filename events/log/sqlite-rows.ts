@@ -1,0 +1,208 @@
+import type { Emitter, RecordedEvent } from "../envelope.ts";
+import { chainStart, type SealedEvent } from "../hash-chain.ts";
+import { DamagedEventError } from "./event-log.ts";
+import { toPosition } from "./position.ts";
+import type { SqliteDatabase, SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { Words } from "./sqlite-words.ts";
+
+/*
+ * How an event becomes a row:
+ *   type, by       numbers of the words table
+ *   id             16 bytes when it is a lower-case UUID, otherwise text
+ *   at             milliseconds since 1970 when the text is what Date makes of them, otherwise the text
+ *   run            row of the runs table, NULL outside a run
+ *   cause          NULL: the event itself; a number: so many versions before it in its stream; otherwise the id as text
+ *   correlation    NULL: the run id, or outside a run the event's own id; otherwise text
+ *   hash           32 bytes
+ *   data           the JSON text as JSON.stringify made it, order of keys and all
+ */
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function encodeId(id: string): SqlValue {
+  return uuid.test(id) ? Buffer.from(id.replaceAll("-", ""), "hex") : id;
+}
+
+/** SQL that gives an id column as text: bytes as hex digits, a text behind "=". */
+export const idText = (column: string) =>
+  `CASE typeof(${column}) WHEN 'blob' THEN lower(hex(${column})) ELSE '=' || ${column} END`;
+
+export function decodeId(text: string): string {
+  if (text.startsWith("=")) return text.slice(1);
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+}
+
+function encodeTime(recordedAt: string): SqlValue {
+  const time = Date.parse(recordedAt);
+  return !Number.isNaN(time) && new Date(time).toISOString() === recordedAt ? time : recordedAt;
+}
+
+export function decodeTime(at: SqlValue): string {
+  return typeof at === "number" ? new Date(at).toISOString() : String(at);
+}
+
+/** What the row of an event refers to. */
+export interface RowReferences {
+  readonly stream: number;
+  readonly type: number;
+  readonly by: number;
+  readonly run: number | null;
+  /** Versions between the event and the one that caused it; undefined: the cause is not in reach in this stream. */
+  readonly causeDistance: number | undefined;
+}
+
+export const insertEvent = `
+  INSERT INTO events
+    (position, stream, version, type, schema, by, id, at, run, step, cause, correlation, trace, hash, data)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** Parameters of `insertEvent`. */
+export function encodeEvent(
+  event: SealedEvent,
+  dataText: string,
+  position: number,
+  { stream, type, by, run, causeDistance }: RowReferences,
+): SqlValue[] {
+  const { id, version, recordedAt, metadata } = event;
+  const { schema, step = null, causationId, correlationId, runId = id, traceparent = null, hash } = metadata;
+  const cause = causationId === id ? null : (causeDistance ?? causationId);
+  const correlation = correlationId === runId ? null : correlationId;
+  const at = encodeTime(recordedAt);
+  const hashBytes = Buffer.from(hash, "hex");
+  return [
+    position,
+    stream,
+    version,
+    type,
+    schema,
+    by,
+    encodeId(id),
+    at,
+    run,
+    step,
+    cause,
+    correlation,
+    traceparent,
+    hashBytes,
+    dataText,
+  ];
+}
+
+/** Columns for `decodeRows`, of `events e` with its run and stream joined as `r` and `s`. */
+export const eventColumns = `
+  e.position, e.stream, s.name, e.version, e.type, e.schema, e.by, ${idText("e.id")}, e.at, r.run, e.step,
+  e.cause, e.correlation, e.trace, lower(hex(e.hash)), e.data`;
+/** Columns of `eventColumns`: what a query adds comes behind them. */
+export const eventColumnCount = 16;
+export const eventJoins = "LEFT JOIN runs r ON r.id = e.run LEFT JOIN streams s ON s.id = e.stream";
+
+type EventRow = readonly [
+  position: number,
+  streamNumber: number,
+  stream: string | null,
+  version: number,
+  type: number,
+  schema: number,
+  by: number,
+  id: string,
+  at: SqlValue,
+  runId: string | null,
+  step: number | null,
+  cause: SqlValue,
+  correlation: string | null,
+  trace: string | null,
+  hash: string,
+  data: SqlValue,
+];
+
+interface Link {
+  readonly id: string;
+  readonly hash: string;
+}
+
+/** Makes events of rows again; what a row refers to is looked up among the rows given with it, then in the file. */
+export function createRowDecoder(database: SqliteDatabase, words: Words) {
+  const selectLink = database.prepare(
+    `SELECT ${idText("id")}, lower(hex(hash)) FROM events WHERE stream = ? AND version = ?`,
+  );
+
+  const decodeRow = (
+    row: EventRow,
+    link: (stream: number, version: number) => Link | undefined,
+  ): RecordedEvent => {
+    const [
+      position,
+      streamNumber,
+      name,
+      version,
+      type,
+      schema,
+      by,
+      idOfRow,
+      at,
+      runId,
+      step,
+      cause,
+      ...rest
+    ] = row;
+    const [correlation, trace, hash, data] = rest;
+    const stream = name ?? `#${streamNumber}`;
+    const damaged = (reason: string) => new DamagedEventError(stream, version, reason);
+    const [typeWord, byWord] = [words.wordOf(type), words.wordOf(by)];
+    if (name === null) throw damaged(`its stream number ${streamNumber} has no name`);
+    if (typeWord === undefined) throw damaged(`its type number ${type} has no name`);
+    if (byWord === undefined) throw damaged(`its emitter number ${by} has no name`);
+    const previous = version > 1 ? link(streamNumber, version - 1) : { hash: chainStart };
+    if (!previous) throw new DamagedEventError(stream, version - 1, "its row is missing");
+    const id = decodeId(idOfRow);
+    const causationId =
+      typeof cause === "number"
+        ? link(streamNumber, version - cause)?.id
+        : cause === null
+          ? id
+          : String(cause);
+    if (causationId === undefined) throw damaged(`its cause, ${cause} versions before it, is missing`);
+    try {
+      return {
+        id,
+        type: typeWord,
+        data: JSON.parse(data as string),
+        stream,
+        version,
+        position: toPosition(position),
+        recordedAt: decodeTime(at),
+        metadata: {
+          schema,
+          by: byWord as Emitter,
+          causationId,
+          correlationId: correlation ?? runId ?? id,
+          ...(runId !== null && { runId }),
+          ...(step !== null && { step }),
+          ...(trace !== null && { traceparent: trace }),
+          hash,
+          previousHash: previous.hash,
+        },
+      };
+    } catch (cause) {
+      throw damaged((cause as Error).message);
+    }
+  };
+
+  /** @param rows in order of version within each stream */
+  return function decodeRows(rows: readonly SqlRow[]): RecordedEvent[] {
+    const links = new Map<number, Map<number, Link>>();
+    const link = (stream: number, version: number): Link | undefined => {
+      const known = links.get(stream)?.get(version);
+      if (known) return known;
+      const row = selectLink.get(stream, version) as [string, string] | undefined;
+      return row && { id: decodeId(row[0]), hash: row[1] };
+    };
+    return (rows as readonly unknown[] as readonly EventRow[]).map((row) => {
+      const event = decodeRow(row, link);
+      const ofStream = links.get(row[1]) ?? new Map<number, Link>();
+      ofStream.set(row[3], { id: event.id, hash: event.metadata.hash });
+      links.set(row[1], ofStream);
+      return event;
+    });
+  };
+}
