@@ -37,8 +37,17 @@ export const viewSchema = z.object({
   /** Model call whose edits this view starts from; null: from none. */
   from: z.string().nullable(),
   edits: z.array(viewEditSchema),
+  /** Digest of the edits as JSON in the blob store, when they are too long for an event; `edits` is empty then. */
+  blob: z.string().optional(),
   /** Digest of the system prompt in the blob store, with the middlewares that wrote it; null: no system prompt. */
-  system: z.object({ sha256: z.string(), by: z.array(z.string()) }).nullable(),
+  system: z
+    .object({
+      sha256: z.string(),
+      by: z.array(z.string()),
+      /** The blob holds a message as JSON and not the bare text: the prompt has blocks or keys of its own. */
+      message: z.literal(true).optional(),
+    })
+    .nullable(),
 });
 export type View = z.infer<typeof viewSchema>;
 
@@ -51,6 +60,7 @@ export const ModelCallStarted = defineEvent({
     /** Digest of the tool schemas in the blob store; null: no tools were offered. */
     tools: z.string().nullable(),
     settings: z.record(z.string(), z.json()).optional(),
+    toolChoice: z.json().optional(),
     requestHash: z.string(),
   }),
   content: ["view.edits"],

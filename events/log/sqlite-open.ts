@@ -54,6 +54,19 @@ function prepareForWriting(database: SqliteDatabase, path: string, synchronous: 
 }
 
 /**
+ * The package keeps a closed file open until its statements are collected. So the write-ahead log is emptied here and
+ * not left to the last close: whoever copies or moves the file now has everything.
+ */
+function closeComplete(database: SqliteDatabase): void {
+  try {
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // Another process is reading: the events stay in the write-ahead log, as safe as before.
+  }
+  database.close();
+}
+
+/**
  * Opens a store for reading and writing; makes the file, and the folder it is in, when they are not there.
  *
  * @throws {LogUnavailableError} @throws {LogFormatError}
@@ -71,7 +84,7 @@ export async function openForWriting(
       database = driver.open(path);
       prepareForWriting(database, path, options.synchronous);
       const opened = database;
-      return { database: opened, close: async () => opened.close() };
+      return { database: opened, close: async () => closeComplete(opened) };
     } catch (error) {
       database?.close();
       if (!isBusy(error) || performance.now() - start > options.busyTimeoutMs) {
