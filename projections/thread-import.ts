@@ -2,10 +2,12 @@ import type { BlobStore } from "../events/blobs/blob-store.ts";
 import { type NewEvent, threadIdOf, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
+import type { Json } from "../events/json.ts";
 import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createThreadReducer } from "../reducers/built-in.ts";
 import type { StateReducer } from "../reducers/thread-state.ts";
+import { threadFromState } from "./langgraph-import/import-thread-state.ts";
 import { BrokenLineageError } from "./lineage.ts";
 import { readExport } from "./read-export.ts";
 import { refold } from "./refold.ts";
@@ -81,12 +83,8 @@ export async function importThreads(
   return writePlans(target.log, plans);
 }
 
-/**
- * Appends whole streams exactly as they are sealed, parents first, after the same checks as an import of a file.
- *
- * @throws {ThreadDiffersError} @throws {MissingParentError} @throws {StreamDeletedError} @throws {FoldError}
- */
-export async function importStreams(
+/** Appends whole streams exactly as they are sealed, parents first, after the same checks as an import of a file. */
+async function importStreams(
   target: ImportTarget,
   streams: ReadonlyMap<string, readonly SealedEvent[]>,
 ): Promise<readonly ImportedThread[]> {
@@ -227,4 +225,29 @@ async function appendFrom(
     bytes += size;
   }
   await flush();
+}
+
+/** What an import of a LangGraph thread did. */
+export interface ImportedThreadState extends ImportedThread {
+  /** What was changed, kept aside or left out, one line each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Imports a LangGraph thread state, or the history of one, as the events that lead to its values. The same document
+ * again adds nothing.
+ *
+ * @param options.threadId imports under this id; left out: the thread's own
+ * @throws {NotAThreadError} @throws {ThreadDiffersError} @throws {StreamDeletedError} @throws {EventTooLargeError}
+ * @example
+ * const { notes } = await importThreadState(store, JSON.parse(await readFile("thread.json", "utf8")));
+ */
+export async function importThreadState(
+  target: ImportTarget,
+  document: Json,
+  options: { readonly threadId?: string } = {},
+): Promise<ImportedThreadState> {
+  const { threadId, events, notes } = threadFromState(document, options);
+  const [imported] = await importStreams(target, new Map([[threadStream(threadId), events]]));
+  return { ...(imported ?? { threadId, version: 0, added: 0 }), notes };
 }
