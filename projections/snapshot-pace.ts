@@ -13,8 +13,8 @@ export const paceOfAppends = 11;
 /** A reader fills gaps only where two would fit: what it leaves behind is then no denser than what appends leave. */
 export const paceOfReads = 2 * paceOfAppends;
 
-/** Every recorded event has at least this many bytes beside its data: ids, hashes, times. */
-const envelopeBytes = 300;
+/** Every recorded event has at least this many bytes beside its data, in the most compact store: ids, hashes, times. */
+const envelopeBytes = 120;
 
 /** Where a fold is on its way from one snapshot to the next. */
 export interface SnapshotPace {

@@ -108,6 +108,16 @@ export function createSnapshots(options: {
     return firstSound(segment, { ...options, after: last.key, limit: maxTries });
   };
 
+  const latest = async (segments: readonly Segment[]): Promise<Snapshot | undefined> => {
+    for (const segment of segments.toReversed()) {
+      const prefix = prefixOf(segment.stream);
+      const after = prefix + order(segment.to + 1);
+      const snapshot = await firstSound(segment, { prefix, after, limit: 1 });
+      if (snapshot) return snapshot;
+    }
+    return undefined;
+  };
+
   const store = async (
     at: StreamVersion,
     record: Omit<SnapshotRecord, "hash" | "checksum">,
@@ -140,13 +150,12 @@ export function createSnapshots(options: {
 
   return {
     async nearest(segments) {
-      for (const segment of segments.toReversed()) {
-        const prefix = prefixOf(segment.stream);
-        const after = prefix + order(segment.to + 1);
-        const snapshot = await firstSound(segment, { prefix, after, limit: 1 });
-        if (snapshot) return snapshot;
+      try {
+        return await latest(segments);
+      } catch {
+        // Whatever is wrong with a cache, the log has the answer, and its own errors.
+        return undefined;
       }
-      return undefined;
     },
     write(at, { fields, messagesFrom }) {
       const record = { ...at, fields: JSON.stringify(fields), ...(messagesFrom ? { messagesFrom } : {}) };

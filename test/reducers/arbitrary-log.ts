@@ -102,10 +102,10 @@ export const anyDraft: fc.Arbitrary<EventDraft> = fc.oneof(
 /** The reducer of these laws: every field, declared or not. */
 export const reducer = createThreadReducer({ openFields: true });
 
-/** Drafts as a log would hold them: what a state refuses is not there. */
-export function accepted(drafts: readonly EventDraft[]): FoldEvent[] {
+/** Drafts as a log would hold them after `before`: what a state refuses is not there. */
+export function accepted(drafts: readonly EventDraft[], before: State = reducer.initial): FoldEvent[] {
   const events: FoldEvent[] = [];
-  let state: State = reducer.initial;
+  let state = before;
   for (const draft of drafts) {
     const candidate = { type: draft.type, data: draft.data, version: events.length + 1 };
     try {
@@ -120,4 +120,6 @@ export function accepted(drafts: readonly EventDraft[]): FoldEvent[] {
 }
 
 /** Events of one thread that fold, deeply frozen. */
-export const anyLog: fc.Arbitrary<FoldEvent[]> = fc.array(anyDraft, { maxLength: 40 }).map(accepted);
+export const anyLog: fc.Arbitrary<FoldEvent[]> = fc
+  .array(anyDraft, { maxLength: 40 })
+  .map((drafts) => accepted(drafts));
