@@ -1,8 +1,8 @@
+import { moveToBlobs } from "../events/blobs/blob-content.ts";
 import type { BlobStore } from "../events/blobs/blob-store.ts";
 import type { EventDraft } from "../events/define-event.ts";
 import { maxEventBytes } from "../events/log/event-log.ts";
 import type { Message } from "../events/message.ts";
-import { moveToBlobs } from "./messages/blob-content.ts";
 import type { AttributedDraft } from "./steps/step-contract.ts";
 
 /** Characters of messages that one `MessagesAdded` holds at most; more are spread over several events. */

@@ -37,8 +37,14 @@ export const viewSchema = z.object({
   /** Model call whose edits this view starts from; null: from none. */
   from: z.string().nullable(),
   edits: z.array(viewEditSchema),
-  /** Digest of the edits as JSON in the blob store, when they are too long for an event; `edits` is empty then. */
-  blob: z.string().optional(),
+  /** Where the edits are in the blob store, as JSON, when they are too long for an event; `edits` is empty then. */
+  blob: z
+    .object({
+      sha256: z.string(),
+      /** Blobs that the edits refer to. */
+      holds: z.array(z.object({ sha256: z.string() })).optional(),
+    })
+    .optional(),
   /** Digest of the system prompt in the blob store, with the middlewares that wrote it; null: no system prompt. */
   system: z
     .object({
@@ -92,4 +98,5 @@ export const ModelCallFailed = defineEvent({
     error: errorSchema,
     attempt: z.number().int().positive().optional(),
   }),
+  content: ["error.message"],
 });

@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import type { z } from "zod";
 import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import type { AnyEventDefinition, EventDraft } from "../../events/define-event.ts";
@@ -94,6 +94,8 @@ export interface ModelRequest<Fields = Record<string, unknown>, Context = Record
   /** Without the system message. */
   readonly messages: readonly BaseMessage[];
   readonly systemPrompt: string | undefined;
+  /** LangChain's other spelling of the system prompt. Change one of the two, not both. */
+  readonly systemMessage?: SystemMessage;
   readonly tools: readonly AgentTool[];
   readonly toolChoice: unknown;
   readonly responseFormat: unknown;
@@ -110,7 +112,9 @@ export type ModelCallResult =
       readonly events?: readonly EventDraft[];
       readonly update?: Readonly<Record<string, unknown>>;
     }
-  | { readonly modelResponse: AIMessage; readonly command?: CommandLike };
+  | { readonly modelResponse: AIMessage; readonly command?: CommandLike }
+  /** LangGraph's form: the answer is what the handler gave. */
+  | CommandLike;
 
 export type ModelCallHandler<Fields = Record<string, unknown>, Context = Record<string, unknown>> = (
   request: ModelRequest<Fields, Context>,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { holdsBlobs, moveToBlobs, resolveBlobs } from "../../../actors/messages/blob-content.ts";
+import { holdsBlobs, moveToBlobs, resolveBlobs } from "../../../events/blobs/blob-content.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import type { Message } from "../../../events/message.ts";
 

@@ -1,6 +1,6 @@
-import { BlobMissingError, type BlobStore } from "../../events/blobs/blob-store.ts";
-import type { Json } from "../../events/json.ts";
-import { type BlobReference, blobReferenceSchema, type Message } from "../../events/message.ts";
+import type { Json } from "../json.ts";
+import { type BlobReference, blobReferenceSchema, type Message } from "../message.ts";
+import { BlobMissingError, type BlobStore } from "./blob-store.ts";
 
 /** A longer text is kept in the blob store, in UTF-16 units. */
 export const maxInlineTextLength = 64 * 1024;
