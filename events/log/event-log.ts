@@ -72,6 +72,8 @@ export interface StoredFoldEvent extends FoldEvent<Json> {
 export interface EventLog {
   /** `sqlite`, `memory`, `kurrentdb`, `postgres` … */
   readonly kind: string;
+  /** The log underneath, when this one decrypts: events as they are stored, over which the hashes are. */
+  readonly stored?: EventLog;
   /**
    * Appends events to one stream, all or none, and resolves when they are durable. The same ids at the same expected
    * version again resolve with the first result.

@@ -20,7 +20,9 @@ export function areLineageTypes(types: readonly string[] | undefined): boolean {
 /** @param table alias of the events table in the query */
 export function typeFilter(words: Words, types: readonly string[] | undefined, table: string): TypeFilter {
   if (!types) return { index: "events_by_version", condition: "", parameters: [], isExact: false };
-  const parameters = types.flatMap((type) => words.find(type) ?? []);
+  const known = types.flatMap((type) => words.find(type) ?? []);
+  // No word has the number 0; an empty list would be folded away together with the index.
+  const parameters = known.length > 0 ? known : [0];
   const condition = `AND ${table}.type IN (${parameters.map(() => "?").join(",")})`;
   if (!areLineageTypes(types)) return { index: "events_by_version", condition, parameters, isExact: false };
   // SQLite takes a partial index only when its condition stands in the query word for word.

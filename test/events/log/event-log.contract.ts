@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findBrokenLink } from "../../../events/hash-chain.ts";
+import { type EventLog, LogUnavailableError } from "../../../events/log/event-log.ts";
+import { describeAppends } from "./event-log-appends.contract.ts";
+import { describeContent } from "./event-log-content.contract.ts";
+import { describeReads } from "./event-log-reads.contract.ts";
+import { describeSubscriptions } from "./event-log-subscriptions.contract.ts";
+import { collect, newEvents } from "./new-events.ts";
+
+/** One empty store that an adapter opened for one test. */
+export interface LogUnderTest {
+  readonly log: EventLog;
+  /** Closes the log and removes everything. */
+  dispose(): Promise<void>;
+}
+
+const stream = "thread-1";
+
+/**
+ * What every event log must do. The test of an adapter is one call of this function, and one of `describeSharedLog`
+ * when several processes can use it.
+ *
+ * @param open gives a new, empty store for each test
+ */
+export function describeEventLog(name: string, open: () => Promise<LogUnderTest>): void {
+  describe(`event log: ${name}`, () => {
+    let opened: LogUnderTest;
+    let log: EventLog;
+    beforeEach(async () => {
+      opened = await open();
+      log = opened.log;
+    });
+    afterEach(async () => {
+      await opened.dispose();
+    });
+    describeAppends(() => log);
+    describeContent(() => log);
+    describeReads(() => log);
+    describeSubscriptions(() => log);
+
+    describe("in the large", () => {
+      it("holds 100,000 events", { timeout: 120_000 }, async () => {
+        const perBatch = 1000;
+        for (let version = 0; version < 100_000; version += perBatch) {
+          const batch = newEvents(perBatch, { data: { number: version } });
+          await log.append(version % 2000 === 0 ? stream : "thread-2", batch, { expectedVersion: "any" });
+        }
+        let count = 0;
+        let before = "";
+        for await (const page of log.readAll()) {
+          for (const { position } of page) {
+            if (position <= before) throw new Error(`${position} comes after ${before}`);
+            before = position;
+          }
+          count += page.length;
+        }
+        expect(count).toBe(100_000);
+        expect(await log.head(stream)).toMatchObject({ version: 50_000 });
+        expect(findBrokenLink(await collect(log.read(stream)))).toBeUndefined();
+        const [last] = await collect(log.read(stream, { backwards: true, limit: 1 }));
+        expect(last?.version).toBe(50_000);
+      });
+    });
+
+    it("refuses everything after it was closed, and may be closed again", async () => {
+      await log.append(stream, newEvents(1), { expectedVersion: 0 });
+      await log.close();
+      await log.close();
+      const attempts = [
+        () => log.append(stream, newEvents(1), { expectedVersion: 1 }),
+        () => log.head(stream),
+        () => log.streams(),
+        () => log.erase(stream),
+        () => collect(log.read(stream)),
+        () => collect(log.readAll()),
+      ];
+      for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LogUnavailableError);
+    });
+  });
+}
