@@ -17,7 +17,8 @@ export function hiddenMessage(options: { id: string; name: string; text: string 
 
 /** True for messages that stand in a conversation for the model only. */
 export function isHidden(message: BaseMessage): boolean {
-  return message.additional_kwargs?.hide_from_ui === true;
+  const { hide_from_ui: hidden, dynamic_context_reminder: reminder } = message.additional_kwargs ?? {};
+  return hidden === true || reminder === true;
 }
 
 /** True for what a person said: a human message that no middleware put there. */

@@ -1,8 +1,8 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import { ToolsPromoted } from "../../events/promoted-tools.ts";
 import { type PromotedTools, promoted as promotedReducer } from "../../reducers/promoted-tools.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { lastUserIndex } from "./hidden-message.ts";
+import { typedText } from "./message-text.ts";
 import { catalogueOf, type DeferredTools, promotedNames } from "./promoted-tools.ts";
 
 /** When a tool is promoted without a search. */
@@ -19,12 +19,6 @@ export interface McpRoutingOptions {
   readonly routing: Readonly<Record<string, RoutingRule>>;
   /** Most tools that one message promotes, 1 to 5. Default 3. */
   readonly topK?: number;
-}
-
-/** What the user typed: without blocks that middlewares put in front. */
-function typedText(message: BaseMessage): string {
-  const original: unknown = message.additional_kwargs?.original_user_content;
-  return typeof original === "string" ? original : message.text;
 }
 
 function fold(text: string): string {

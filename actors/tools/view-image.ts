@@ -17,7 +17,7 @@ export interface ViewImageOptions {
   /** Largest image in bytes. Default 20 MiB. */
   readonly maxBytes?: number;
   /** Folders of the running thread. Default: those below the store's folder. */
-  readonly foldersFor?: FoldersFor;
+  readonly folders?: FoldersFor;
 }
 
 /** An image cannot be shown to the model. The message holds the virtual path only. */
@@ -91,7 +91,7 @@ async function checkImage(path: string, folders: ThreadFolders, maxBytes: number
  * createAgent({ model, middleware: [viewImagesMiddleware({ vision: true })] }) // brings this tool
  */
 export function viewImageTool(options: ViewImageOptions = {}) {
-  const { maxBytes = maxImageBytes, foldersFor = foldersOf } = options;
+  const { maxBytes = maxImageBytes, folders = foldersOf } = options;
   return defineTool({
     name: viewImageName,
     description:
@@ -105,7 +105,7 @@ export function viewImageTool(options: ViewImageOptions = {}) {
       try {
         const { path, mimeType, bytes } = await checkImage(
           image_path,
-          foldersFor(runtime, runtime.state),
+          folders(runtime, runtime.state),
           maxBytes,
         );
         const { sha256, size } = await runtime.blobs.put(bytes, mimeType);

@@ -12,7 +12,7 @@ async function viewIn(
   path: string,
   maxBytes?: number,
 ) {
-  const tool = viewImageTool({ foldersFor: () => folders, ...(maxBytes === undefined ? {} : { maxBytes }) });
+  const tool = viewImageTool({ folders: () => folders, ...(maxBytes === undefined ? {} : { maxBytes }) });
   const runtime = toolRuntime(hookState([]));
   const result = (await tool.run({ image_path: path }, runtime)) as ToolResult;
   return { result, runtime, images: (result.events?.[0]?.data as { images?: object } | undefined)?.images };
