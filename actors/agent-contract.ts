@@ -76,6 +76,8 @@ export interface RunConfig {
 export interface RunOptions {
   readonly runId?: string;
   readonly context?: Readonly<Record<string, unknown>>;
+  /** LangGraph's spelling for what hooks and tools may read of the call; `thread_id` and `run_id` are added. */
+  readonly configurable?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
   readonly metadata?: Readonly<Record<string, Json>>;
   /** Who gives the input. Default `user`. */
@@ -165,6 +167,9 @@ export interface Thread {
     values: Readonly<Record<string, unknown>>,
     options?: { by?: Emitter; expectedVersion?: number },
   ): Promise<{ version: number }>;
+  /** The run that is open in this process, to follow or cancel it: one that was started elsewhere, or was taken over. */
+  openRun(): Promise<Run | undefined>;
+  /** Cancels the open run, in whichever process it is, and resolves when its end is recorded. Without one it does nothing. */
   cancel(reason?: string): Promise<void>;
   /** Drops the thread from memory; the log has everything. */
   passivate(): Promise<void>;

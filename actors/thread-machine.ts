@@ -70,7 +70,7 @@ const next: Readonly<Record<RunPhase, RunPhase | "end">> = {
 };
 
 /** Where a phase that ended leads, budgets aside. */
-function destination(phase: RunPhase, report: StepReport): RunPhase | "end" {
+export function destination(phase: RunPhase, report: StepReport): RunPhase | "end" {
   const openCalls = report.openCalls ?? 0;
   if (report.jumpTo === "end") return "end";
   if (report.jumpTo === "model") return "beforeModel";

@@ -1,0 +1,31 @@
+import { v7 as uuidv7 } from "uuid";
+import type { EventDraft } from "../events/define-event.ts";
+import type { Emitter, NewEvent } from "../events/envelope.ts";
+import type { Json } from "../events/json.ts";
+
+/** Where an event comes from. */
+export interface EventOrigin {
+  readonly schema: number;
+  readonly by: Emitter;
+  /** ISO 8601 with milliseconds, UTC. */
+  readonly recordedAt: string;
+  /** Id of the event that led to it; left out: it causes itself. */
+  readonly cause?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly step?: number | undefined;
+}
+
+/** Mints the id of an event and puts its envelope together. */
+export function newEvent({ type, data }: EventDraft<string, Json>, origin: EventOrigin): NewEvent {
+  const id = uuidv7();
+  const { schema, by, recordedAt, cause, runId, step } = origin;
+  const metadata = {
+    schema,
+    by,
+    causationId: cause ?? id,
+    correlationId: runId ?? id,
+    ...(runId !== undefined && { runId }),
+    ...(step !== undefined && { step }),
+  };
+  return { id, type, data, recordedAt, metadata };
+}
