@@ -5,4 +5,5 @@ import { defineEvent } from "./define-event.ts";
 export const ArtifactsPresented = defineEvent({
   type: "ArtifactsPresented",
   schema: z.object({ paths: z.array(z.string()) }),
+  content: ["paths"],
 });

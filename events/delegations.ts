@@ -8,4 +8,5 @@ export type Delegation = z.infer<typeof delegationSchema>;
 export const DelegationsRecorded = defineEvent({
   type: "DelegationsRecorded",
   schema: z.object({ entries: z.array(delegationSchema) }),
+  content: ["entries"],
 });

@@ -14,6 +14,7 @@ export type ViewedImage = z.infer<typeof viewedImageSchema>;
 export const ImagesViewed = defineEvent({
   type: "ImagesViewed",
   schema: z.object({ images: z.record(z.string(), viewedImageSchema) }),
+  content: ["images"],
 });
 
 /** The model has seen the viewed images. */

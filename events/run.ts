@@ -54,6 +54,7 @@ export const RunCapped = defineEvent({
 export const RunFailed = defineEvent({
   type: "RunFailed",
   schema: z.object({ runId: z.string(), error: errorSchema, stateHash }),
+  content: ["error.message"],
 });
 
 export const RunCancelled = defineEvent({

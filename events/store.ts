@@ -8,6 +8,8 @@ export interface Store {
   readonly url: string;
   readonly log: EventLog;
   readonly blobs: BlobStore;
+  /** Blobs of one thread, under the thread's own key; there in encrypted stores only. */
+  blobsFor?(threadId: string): BlobStore;
   readonly side: SideStore;
   /** Folder for the files of threads. */
   readonly folder: string;

@@ -18,4 +18,5 @@ export const TodosWritten = defineEvent({
 export const TodosReminded = defineEvent({
   type: "TodosReminded",
   schema: z.object({ runId: z.string(), text: z.string() }),
+  content: ["text"],
 });

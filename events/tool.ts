@@ -23,7 +23,7 @@ export const ToolCallCompleted = defineEvent({
 export const ToolCallFailed = defineEvent({
   type: "ToolCallFailed",
   schema: z.object({ callId, message: oneMessageSchema, error: errorSchema, durationMs }),
-  content: ["message"],
+  content: ["message", "error.message"],
 });
 
 /** A call got no result: cancelled, refused, or its outcome is unknown after a crash. */

@@ -2,10 +2,10 @@ import type { NewEvent, RecordedEvent } from "../envelope.ts";
 import type { EventRegistry } from "../event-registry.ts";
 import type { Json } from "../json.ts";
 import { decrypt, encrypt, leafOf } from "../keys/content-key.ts";
-import { KeyMissingError } from "../keys/key-store.ts";
+import { KeyDestroyedError, KeyMissingError } from "../keys/key-store.ts";
 import { isSealed, openData, sealData } from "../keys/seal-data.ts";
 import type { OpenKey, ThreadKeys } from "../keys/thread-keys.ts";
-import { DamagedEventError, type EventLog } from "./event-log.ts";
+import { DamagedEventError, type EventLog, StreamDeletedError } from "./event-log.ts";
 
 const boundTo = (stream: string, eventId: string, path: string) => `${stream}\n${eventId}\n${path}`;
 
@@ -65,6 +65,15 @@ export function createEncryptingLog(inner: EventLog, keys: ThreadKeys, registry:
     return events.map((event) => openEvent(event, opened.get(event.stream)));
   };
 
+  const keyFor = async (stream: string): Promise<OpenKey> => {
+    try {
+      return await keys.ensure(stream);
+    } catch (error) {
+      const gone = error instanceof KeyDestroyedError && (await inner.head(stream)).deleted;
+      throw gone ? new StreamDeletedError(stream) : error;
+    }
+  };
+
   async function* pages(source: AsyncIterable<readonly RecordedEvent[]>) {
     for await (const page of source) yield await openAll(page);
   }
@@ -74,7 +83,7 @@ export function createEncryptingLog(inner: EventLog, keys: ThreadKeys, registry:
     stored: inner.stored ?? inner,
     async append(stream, events, options) {
       const sealable = events.some(({ type }) => contentOf(type).length > 0);
-      const key = sealable ? await keys.ensure(stream) : undefined;
+      const key = sealable ? await keyFor(stream) : undefined;
       const sealed = key
         ? events.map((event) => sealEvent(stream, event, contentOf(event.type), key))
         : events;

@@ -1,0 +1,54 @@
+import { createEncryptingBlobs, storeKeyId } from "../blobs/encrypting-blobs.ts";
+import { threadStream } from "../envelope.ts";
+import { createEventRegistry, type EventRegistry } from "../event-registry.ts";
+import { createEncryptingLog } from "../log/encrypting-log.ts";
+import { createEncryptingSide } from "../log/encrypting-side.ts";
+import type { Store } from "../store.ts";
+import type { KeyStore } from "./key-store.ts";
+import { createThreadKeys, type ThreadKeys } from "./thread-keys.ts";
+
+/** A store whose content is encrypted, with the keys that erasure destroys. */
+export interface EncryptedStore extends Store {
+  readonly keys: ThreadKeys;
+  blobsFor(threadId: string): Store["blobs"];
+  /** The store underneath: ciphertext, and hashes that verify. */
+  readonly stored: Store;
+}
+
+/**
+ * Encrypts the content of a store: events, blobs and snapshots, each thread with a key of its own. Events that were
+ * recorded before stay as they are.
+ *
+ * @param options.registry knows the events of user middlewares; default: the catalogue only
+ * @example
+ * const store = withEncryption(await openStore(url), createFileKeyStore("keys"));
+ */
+export function withEncryption(
+  store: Store,
+  keyStore: KeyStore,
+  options: { readonly registry?: EventRegistry } = {},
+): EncryptedStore {
+  const { registry = createEventRegistry() } = options;
+  const keys = createThreadKeys(keyStore);
+  return {
+    url: store.url,
+    folder: store.folder,
+    keys,
+    stored: store,
+    log: createEncryptingLog(store.log, keys, registry),
+    blobs: createEncryptingBlobs(store.blobs, keys, storeKeyId),
+    blobsFor: (threadId) => createEncryptingBlobs(store.blobs, keys, threadStream(threadId)),
+    side: createEncryptingSide(store.side, keys),
+    close: () => store.close(),
+  };
+}
+
+/** Where the blobs of a thread go: in an encrypted store each thread's are under its own key. */
+export function blobsOfThread(store: Store, threadId: string): Store["blobs"] {
+  return store.blobsFor?.(threadId) ?? store.blobs;
+}
+
+/** The encrypted store, or undefined for one in plain text. */
+export function asEncrypted(store: Store): EncryptedStore | undefined {
+  return "keys" in store && "stored" in store ? (store as EncryptedStore) : undefined;
+}
