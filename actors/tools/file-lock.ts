@@ -9,15 +9,12 @@ const last = new Map<string, Promise<unknown>>();
 export async function withFileLock<Result>(
   sandbox: Sandbox,
   path: string,
-  change: (canonicalPath: string) => Promise<Result>,
+  change: () => Promise<Result>,
 ): Promise<Result> {
   const canonical = await sandbox.resolve(path);
   const key = `${sandbox.id}\n${canonical}`;
   const before = last.get(key) ?? Promise.resolve();
-  const turn = before.then(
-    () => change(canonical),
-    () => change(canonical),
-  );
+  const turn = before.then(change, change);
   const settled = turn.catch(() => {});
   last.set(key, settled);
   try {

@@ -29,18 +29,18 @@ export function strReplaceTool(options: FileToolOptions = {}): ToolDefinition<z.
     run: ({ path, old_str, new_str, replace_all }, runtime) =>
       reportingFileErrors(async () => {
         const sandbox = await toolSandbox(runtime, options);
-        return withFileLock(sandbox, path, async (canonical) => {
-          const parts = new TextDecoder().decode(await sandbox.readFile(canonical)).split(old_str);
+        return withFileLock(sandbox, path, async () => {
+          const parts = new TextDecoder().decode(await sandbox.readFile(path)).split(old_str);
           const found = parts.length - 1;
           if (found === 0)
-            return toolError(`old_str does not stand in ${canonical}. Read the file and copy it exactly.`);
+            return toolError(`old_str does not stand in ${path}. Read the file and copy it exactly.`);
           if (found > 1 && !replace_all) {
             return toolError(
-              `old_str stands ${found} times in ${canonical}. Give more text around it, or set replace_all.`,
+              `old_str stands ${found} times in ${path}. Give more text around it, or set replace_all.`,
             );
           }
-          await sandbox.writeFile(canonical, parts.join(new_str));
-          return `OK: replaced ${found === 1 ? "1 occurrence" : `${found} occurrences`} in ${canonical}`;
+          await sandbox.writeFile(path, parts.join(new_str));
+          return `OK: replaced ${found === 1 ? "1 occurrence" : `${found} occurrences`} in ${path}`;
         });
       }),
   });

@@ -24,14 +24,12 @@ export function writeFileTool(options: FileToolOptions = {}): ToolDefinition<z.i
     run: ({ path, content, append }, runtime) =>
       reportingFileErrors(async () => {
         const sandbox = await toolSandbox(runtime, options);
-        return withFileLock(sandbox, path, async (canonical) => {
-          const there = append ? await sandbox.stat(canonical) : undefined;
-          const before = there ? Buffer.from(await sandbox.readFile(canonical)) : Buffer.alloc(0);
-          await sandbox.writeFile(canonical, Buffer.concat([before, Buffer.from(content)]));
+        return withFileLock(sandbox, path, async () => {
+          const there = append ? await sandbox.stat(path) : undefined;
+          const before = there ? Buffer.from(await sandbox.readFile(path)) : Buffer.alloc(0);
+          await sandbox.writeFile(path, Buffer.concat([before, Buffer.from(content)]));
           const size = Buffer.byteLength(content);
-          return append
-            ? `OK: added ${size} bytes to ${canonical}`
-            : `OK: wrote ${size} bytes to ${canonical}`;
+          return append ? `OK: added ${size} bytes to ${path}` : `OK: wrote ${size} bytes to ${path}`;
         });
       }),
   });
