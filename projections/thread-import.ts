@@ -7,6 +7,7 @@ import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createThreadReducer } from "../reducers/built-in.ts";
 import type { StateReducer } from "../reducers/thread-state.ts";
+import { looksLikeExport } from "./export-lines.ts";
 import { threadFromState } from "./langgraph-import/import-thread-state.ts";
 import { BrokenLineageError } from "./lineage.ts";
 import { readExport } from "./read-export.ts";
@@ -250,4 +251,37 @@ export async function importThreadState(
   const { threadId, events, notes } = threadFromState(document, options);
   const [imported] = await importStreams(target, new Map([[threadStream(threadId), events]]));
   return { ...(imported ?? { threadId, version: 0, added: 0 }), notes };
+}
+
+export interface ImportedText {
+  readonly threads: readonly ImportedThread[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Imports a whole file, whichever of the two kinds it is: an export, or a LangGraph thread as JSON.
+ *
+ * @param options.threadId imports a LangGraph thread under this id
+ * @throws {ExportFormatError} @throws {NotAThreadError} and what `importThreads` and `importThreadState` throw
+ */
+export async function importText(
+  target: ImportTarget,
+  text: string,
+  options: { readonly threadId?: string } = {},
+): Promise<ImportedText> {
+  const content = text.replace(/^\uFEFF/, "");
+  const document = parseDocument(content);
+  if (document === undefined) return { threads: await importThreads(target, content.split("\n")), notes: [] };
+  const { notes, ...thread } = await importThreadState(target, document, options);
+  return { threads: [thread], notes };
+}
+
+/** The text as one JSON document; undefined for lines of JSON. */
+function parseDocument(text: string): Json | undefined {
+  if (looksLikeExport(text.slice(0, text.indexOf("\n") >>> 0))) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

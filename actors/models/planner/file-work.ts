@@ -4,6 +4,8 @@ import { type CallResult, type StepContext, StepFailed, type StepWork, type Want
 
 /** Folders that are looked into, at most, when a step walks a tree. */
 const maxFolderCalls = 40;
+/** Levels that one `ls` lists, where the tool can be told. */
+const listedLevels = 4;
 /** Files that one step reads one by one, at most. */
 export const maxFilesRead = 50;
 const skipped = /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/;
@@ -37,7 +39,7 @@ export function* walk(
   while (open.length > 0 && calls < maxFolderCalls) {
     const round: string[] = open.slice(0, maxFolderCalls - calls);
     calls += round.length;
-    const results = yield round.map((path) => call("ls", { path }));
+    const results = yield round.map((path) => call("ls", { path, depth: listedLevels }));
     const entries = results.flatMap((result, index) => {
       if (result.failed && index === 0 && round[0] === folder) throw new StepFailed(result.text);
       return result.failed ? [] : entriesOf(result.text, round[index] ?? folder);
@@ -88,7 +90,8 @@ export function* readAll(
   const results = yield wanted.map((path) => call("read_file", { path }));
   return wanted.map((path, index) => ({
     path,
-    text: results[index]?.text ?? "",
+    // An empty file is shown as such.
+    text: results[index]?.text === "(empty)" ? "" : (results[index]?.text ?? ""),
     failed: results[index]?.failed ?? true,
   }));
 }

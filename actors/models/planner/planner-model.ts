@@ -4,10 +4,11 @@ import {
   type BaseChatModelCallOptions,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
 import { canonicalJson } from "../../../events/canonical-json.ts";
 import { sha256 } from "../../../events/hash-chain.ts";
+import { streamAnswer } from "../stream-answer.ts";
 import { type BoundTool, fitArguments, readBoundTools } from "./bound-tools.ts";
 import { nextTurn, type Turn } from "./next-turn.ts";
 import { readTranscript } from "./transcript.ts";
@@ -17,16 +18,6 @@ export const plannerName = "builtin:planner";
 
 interface PlannerCallOptions extends BaseChatModelCallOptions {
   tools?: BindToolsInput[];
-}
-
-interface Answer {
-  readonly text: string;
-  readonly toolCalls: readonly {
-    id: string;
-    name: string;
-    args: Record<string, unknown>;
-    type: "tool_call";
-  }[];
 }
 
 /** Ids that depend on the conversation alone, so that the same request gives the same calls. */
@@ -75,28 +66,29 @@ export class PlannerModel extends BaseChatModel<PlannerCallOptions> {
     return this.withConfig({ ...kwargs, tools });
   }
 
-  #answer(messages: readonly BaseMessage[], options: this["ParsedCallOptions"]): Answer {
+  #answer(messages: readonly BaseMessage[], options: this["ParsedCallOptions"]): AIMessage {
     const tools = readBoundTools(options.tools ?? []);
     const turn = turnFor(messages, tools);
-    if (turn.kind === "answer") return { text: turn.text, toolCalls: [] };
+    const calls = turn.kind === "calls" ? turn.calls : [];
     const idOf = callIdsFor(messages);
-    const toolCalls = turn.calls.map(({ name, args }, index) => {
-      const tool = tools.find((bound) => bound.name === name);
-      const described = turn.text === "" ? name : turn.text;
-      return { id: idOf(index), name, args: fitArguments(args, tool, described), type: "tool_call" as const };
+    return new AIMessage({
+      content: turn.text,
+      tool_calls: calls.map(({ name, args }, index) => {
+        const tool = tools.find((bound) => bound.name === name);
+        const fitted = fitArguments(args, tool, turn.text || name);
+        return { id: idOf(index), name, args: fitted, type: "tool_call" as const };
+      }),
+      response_metadata: {
+        model_name: plannerName,
+        finish_reason: calls.length > 0 ? "tool_calls" : "stop",
+      },
     });
-    return { text: turn.text, toolCalls };
   }
 
   async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
     options.signal?.throwIfAborted();
-    const { text, toolCalls } = this.#answer(messages, options);
-    const message = new AIMessage({
-      content: text,
-      tool_calls: [...toolCalls],
-      response_metadata: metadataFor(toolCalls.length),
-    });
-    return { generations: [{ text, message }] };
+    const message = this.#answer(messages, options);
+    return { generations: [{ text: message.text, message }] };
   }
 
   override async *_streamResponseChunks(
@@ -104,30 +96,6 @@ export class PlannerModel extends BaseChatModel<PlannerCallOptions> {
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    const { text, toolCalls } = this.#answer(messages, options);
-    for (const piece of text.match(/\s*\S+\s*$|\s*\S+/gu) ?? []) {
-      options.signal?.throwIfAborted();
-      const chunk = new ChatGenerationChunk({ text: piece, message: new AIMessageChunk({ content: piece }) });
-      yield chunk;
-      await runManager?.handleLLMNewToken(piece, undefined, undefined, undefined, undefined, { chunk });
-    }
-    const message = new AIMessageChunk({
-      content: "",
-      tool_call_chunks: toolCalls.map(({ id, name, args }, index) => ({
-        id,
-        name,
-        args: JSON.stringify(args),
-        index,
-        type: "tool_call_chunk" as const,
-      })),
-      response_metadata: metadataFor(toolCalls.length),
-    });
-    const chunk = new ChatGenerationChunk({ text: "", message });
-    yield chunk;
-    await runManager?.handleLLMNewToken("", undefined, undefined, undefined, undefined, { chunk });
+    yield* streamAnswer(this.#answer(messages, options), options.signal, runManager);
   }
-}
-
-function metadataFor(calls: number): Record<string, string> {
-  return { model_name: plannerName, finish_reason: calls > 0 ? "tool_calls" : "stop" };
 }
