@@ -2,6 +2,7 @@ import type { DataOf } from "../events/define-event.ts";
 import type { FoldEvent } from "../events/envelope.ts";
 import type { MessagesRemoved } from "../events/messages.ts";
 import type { StateUpdated } from "../events/state-update.ts";
+import { awaitsFirstMessage, compaction } from "../reducers/compaction.ts";
 import { messages } from "../reducers/messages.ts";
 import { composeReducers, type StateReducer } from "../reducers/thread-state.ts";
 import type { FoldPages } from "./fold-pages.ts";
@@ -50,7 +51,8 @@ export function createFieldsReader(options: {
   const { pages, snapshots } = options;
   const reducer = fieldsReducer(options.reducer);
   const ownMessages = options.reducer.definitions.get(messages.field) === messages;
-  const types = [...new Set([...foldedTypes(reducer), "MessagesRemoved"])];
+  const allTypes = [...new Set([...foldedTypes(reducer), "MessagesRemoved"])];
+  const fewTypes = typesWithoutMessages(reducer);
   const cache: StateCache<FieldsAt> = createStateCache(options.cached);
 
   const startOf = async (segments: readonly Segment[]) => {
@@ -66,30 +68,50 @@ export function createFieldsReader(options: {
     };
   };
 
+  const foldFrom = async (
+    start: Awaited<ReturnType<typeof startOf>>,
+    segments: readonly Segment[],
+    types: readonly string[],
+  ): Promise<FieldsAt> => {
+    const rest = start.at ? segmentsAfter(segments, start.at) : segments;
+    let { fields, messagesFrom }: FieldsAt = start.value;
+    const pace = createSnapshotPace(snapshots, start, paceOfReads);
+    for await (const { segment, events } of pages(rest, types)) {
+      for (let from = 0; from < events.length; from += eventsPerStep) {
+        const step = events.slice(from, from + eventsPerStep);
+        const begin = ownMessages ? step.findLast(beginsMessages) : undefined;
+        if (begin) messagesFrom = { stream: segment.stream, version: begin.version };
+        fields = reducer.fold(
+          step.filter((event) => !updatesMessages(event)),
+          fields,
+        );
+        if (types !== allTypes && awaitsFirstMessage(fields)) return foldFrom(start, segments, allTypes);
+        pace.advance(segment, step, () => ({ fields, messagesFrom }));
+      }
+    }
+    return { fields, messagesFrom };
+  };
+
   return {
     async read(segments) {
       const last = segments.at(-1);
       if (!last) return { fields: reducer.initial, messagesFrom: undefined };
       const start = await startOf(segments);
-      const rest = start.at ? segmentsAfter(segments, start.at) : segments;
-      let { fields, messagesFrom }: FieldsAt = start.value;
-      const pace = createSnapshotPace(snapshots, start, paceOfReads);
-      for await (const { segment, events } of pages(rest, types)) {
-        for (let from = 0; from < events.length; from += eventsPerStep) {
-          const step = events.slice(from, from + eventsPerStep);
-          const begin = ownMessages ? step.findLast(beginsMessages) : undefined;
-          if (begin) messagesFrom = { stream: segment.stream, version: begin.version };
-          fields = reducer.fold(
-            step.filter((event) => !updatesMessages(event)),
-            fields,
-          );
-          pace.advance(segment, step, () => ({ fields, messagesFrom }));
-        }
-      }
-      const value = { fields, messagesFrom };
+      const types = awaitsFirstMessage(start.value.fields) ? allTypes : fewTypes;
+      const value = await foldFrom(start, segments, types);
       cache.set({ stream: last.stream, version: last.to }, value);
       return value;
     },
     forget: cache.forget,
   };
+}
+
+/**
+ * The compaction looks at messages only while it awaits the first one. Without it hardly any field does, and a fold
+ * need not read what takes most of the log.
+ */
+function typesWithoutMessages(reducer: StateReducer): readonly string[] {
+  const definitions = [...reducer.definitions.values()].filter((definition) => definition !== compaction);
+  const others = composeReducers([{ source: "fields", reducers: definitions }]);
+  return [...new Set([...foldedTypes(others), "HistoryCompacted", "MessagesRemoved"])];
 }

@@ -15,6 +15,8 @@ export const paceOfReads = 2 * paceOfAppends;
 
 /** Every recorded event has at least this many bytes beside its data, in the most compact store: ids, hashes, times. */
 const envelopeBytes = 120;
+/** Events that were not read have at least this many bytes of data: better a snapshot too few than one too many. */
+const unreadDataBytes = 60;
 
 /** Where a fold is on its way from one snapshot to the next. */
 export interface SnapshotPace {
@@ -44,8 +46,8 @@ export function createSnapshotPace(
       const { stream, from } = segment;
       const before = last?.stream === stream && last.version >= from ? last.version : from - 1;
       last = { stream, version };
-      // Events that were not read count with their envelopes only: better a snapshot too few than one too many.
-      logBytes += (version - before) * envelopeBytes;
+      const passed = version - before;
+      logBytes += passed * envelopeBytes + (passed - events.length) * unreadDataBytes;
       for (const { data } of events) logBytes += jsonSize(data);
       if (logBytes < expectedSize * ratio) return;
       const value = current();

@@ -50,6 +50,11 @@ export const compaction = defineReducer<Compaction | undefined>({
   },
 });
 
+/** True while the next message event decides where the model's view begins; otherwise messages leave the fields alone. */
+export function awaitsFirstMessage(state: State): boolean {
+  return (state.compaction as Compaction | undefined)?.kept_from === null;
+}
+
 /** Id of the message that carries the summary in the model's view. It is in no state and no event. */
 export const summaryMessageId = "history-summary";
 
