@@ -23,6 +23,8 @@ export interface ThreadRegistry {
   readonly size: number;
   /** Opens the thread if need be, recovers a run that was left open, and keeps it in memory while `work` is under way. */
   use<Result>(threadId: string, work: (thread: LiveThread) => Promise<Result> | Result): Promise<Result>;
+  /** Reads what others recorded of the runs that are open here: a request to cancel, or that they were taken over. */
+  lookAtRuns(): void;
   /** Drops a thread from memory. @throws {ThreadBusyError} while a run is open here */
   passivate(threadId: string): Promise<void>;
   /** Ends all open runs (or leaves them for another process to continue) and drops all threads. */
@@ -94,6 +96,9 @@ export function createRegistry(options: {
         thread.users -= 1;
         thread.lastUsedAt = Date.now();
       }
+    },
+    lookAtRuns() {
+      for (const thread of opened) if (thread.active) thread.appender.catchUp().catch(() => undefined);
     },
     async passivate(threadId) {
       const thread = await threads.get(threadId);

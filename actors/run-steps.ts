@@ -20,6 +20,7 @@ import {
   toolEmitter,
 } from "./run-scope.ts";
 import { prepareModelCall } from "./steps/model-call.ts";
+import { createParallelWrites, type ParallelWrites } from "./steps/parallel-writes.ts";
 import { runHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft, HookPhase, StepContext, ToolCallOutcome } from "./steps/step-contract.ts";
 import { executeToolCall } from "./steps/tool-call.ts";
@@ -122,31 +123,35 @@ async function toolsStep(scope: RunScope, ordinal: number): Promise<StepReport> 
   const jumps: JumpTarget[] = scope.resumedJump ? [scope.resumedJump] : [];
   scope.resumedJump = undefined;
   // What one call did is recorded whatever becomes of the others.
-  const ended = await Promise.allSettled(ready.map((call) => callTool(scope, ctx, call, jumps)));
+  const step = { ctx, jumps, writes: createParallelWrites(scope.environment.assembly) };
+  const ended = await Promise.allSettled(ready.map((call) => callTool(scope, call, step)));
   const failure = ended.find((result) => result.status === "rejected");
   if (failure) throw failure.reason;
   const jumpTo = jumps.includes("end") ? "end" : jumps.at(-1);
   return { jumpTo, interrupted: scope.asked.length > 0, ...callsReport(scope) };
 }
 
-async function callTool(
-  scope: RunScope,
-  ctx: StepContext,
-  call: OpenCall,
-  jumps: JumpTarget[],
-): Promise<void> {
+/** What the calls of one step share. */
+interface ToolsPhase {
+  readonly ctx: StepContext;
+  readonly jumps: JumpTarget[];
+  readonly writes: ParallelWrites;
+}
+
+async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }: ToolsPhase): Promise<void> {
   const { id, name, args } = call;
   const answers = call.answers.map(({ by, decision }) => ({ by: by as AttributedDraft["by"], decision }));
   const outcome = await executeToolCall(ctx, { call: { id, name, args, type: "tool_call" }, answers });
   if (outcome.kind === "interrupted") {
     const { request, by } = outcome;
-    const { kind } = request;
-    scope.asked.push({ id: uuidv7(), kind, value: request.value as AskedInterrupt["value"], callId: id, by });
+    const value = request.value as AskedInterrupt["value"];
+    scope.asked.push({ id: uuidv7(), kind: request.kind, value, callId: id, by });
     return;
   }
-  const jump = outcome.goto ?? (outcome.returnDirect ? "end" : undefined);
+  const admitted = writes.admit(call, outcome);
+  const jump = admitted.goto ?? (admitted.returnDirect ? "end" : undefined);
   if (jump) jumps.push(jump);
-  await recordOutcome(scope, ctx, call, outcome, jump);
+  await recordOutcome(scope, ctx, call, admitted, jump);
 }
 
 async function recordOutcome(

@@ -1,0 +1,156 @@
+import { v7 as uuidv7 } from "uuid";
+import { openStore } from "../events/open-store.ts";
+import type { Store } from "../events/store.ts";
+import { createStateReader } from "../projections/state-at.ts";
+import { createStateHasher } from "../projections/state-hash.ts";
+import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./agent-contract.ts";
+import { assemble } from "./assemble.ts";
+import { answersFor, readLangChainInput } from "./langchain-input.ts";
+import {
+  langChainState,
+  langGraphInterrupts,
+  RunCancelledError,
+  RunFailedError,
+} from "./langchain-output.ts";
+import { readStreamModes, streamRun } from "./langgraph-stream.ts";
+import { createLease } from "./lease.ts";
+import { createRegistry } from "./registry.ts";
+import { causeOf } from "./run-handle.ts";
+import type { Environment } from "./run-scope.ts";
+import { createThread } from "./thread.ts";
+import { createViewFold } from "./thread-view.ts";
+
+/** Milliseconds after which an idle thread leaves memory. */
+const defaultIdleMs = 60_000;
+/** Milliseconds that the lease of a run lasts without renewal. */
+const defaultLeaseMs = 15_000;
+
+/**
+ * Makes an agent: a model with tools and middlewares, whose threads live in the log of a store. The store is opened
+ * with the first call; one that was passed open stays open when the agent is closed.
+ *
+ * @throws {AssemblyError} @throws {FieldConflictError} @throws {EventConflictError}
+ * @example
+ * const agent = createAgent({ model: "openai:gpt-5", tools: [search], store: "sqlite:threads.db" });
+ * const run = agent.thread("t1").run("hello");
+ * for await (const item of run) if (item.kind === "token") process.stdout.write(item.text);
+ * (await run.result).state.messages;
+ */
+export function createAgent(options: AgentOptions): Agent {
+  let opening: Promise<Store> | undefined;
+  const ownStore = typeof options.store !== "object";
+  const store = (): Promise<Store> => {
+    opening ??= typeof options.store === "object" ? Promise.resolve(options.store) : openStore(options.store);
+    // A store that could not be opened is tried again by the next call.
+    opening.catch(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  const assembly = assemble(options, store);
+  const fold = createViewFold(assembly.reducer, assembly.registry);
+
+  let building: Promise<Environment> | undefined;
+  const build = async (): Promise<Environment> => {
+    const opened = await store();
+    const { log, side } = opened;
+    return {
+      assembly,
+      store: opened,
+      fold,
+      reader: createStateReader({ log, side, reducer: fold.reducer, registry: assembly.registry }),
+      lease: createLease({
+        side,
+        leaseMs: options.leaseMs ?? defaultLeaseMs,
+        onRenewal: () => threads.lookAtRuns(),
+      }),
+      hasher: createStateHasher(),
+      limits: options.limits ?? {},
+      recovery: options.recovery ?? "close",
+      whenBusy: options.whenBusy ?? "reject",
+    };
+  };
+  const environment = (): Promise<Environment> => {
+    building ??= build();
+    building.catch(() => {
+      building = undefined;
+    });
+    return building;
+  };
+  const threads = createRegistry({
+    environment,
+    agentName: assembly.name,
+    idleMs: options.idleMs ?? defaultIdleMs,
+  });
+
+  const thread = (threadId: string = uuidv7()): Thread => createThread(threadId, threads, environment);
+
+  const start = async (input: unknown, config: RunConfig): Promise<Run> => {
+    const read = readLangChainInput(input);
+    const { thread_id: threadId } = config.configurable ?? {};
+    const target = thread(typeof threadId === "string" && threadId !== "" ? threadId : undefined);
+    const runOptions: RunOptions = {
+      ...(config.configurable && { configurable: config.configurable }),
+      ...(config.context && { context: config.context }),
+      ...(config.signal && { signal: config.signal }),
+      ...(config.metadata && { metadata: config.metadata }),
+    };
+    if (read.kind === "input") return target.run(read.input, runOptions);
+    const { interrupts } = await target.info();
+    const open = interrupts.map(({ id }) => id);
+    return target.resume(answersFor(read.value, open), runOptions);
+  };
+
+  /** @throws {RunFailedError} @throws {RunCancelledError} */
+  const finish = async (run: Run) => {
+    const result = await run.result;
+    if (result.status === "failed") throw new RunFailedError(result, causeOf(result));
+    if (result.status === "cancelled") throw new RunCancelledError(result);
+    return result;
+  };
+
+  return {
+    name: assembly.name,
+    reducer: assembly.reducer,
+    registry: assembly.registry,
+    middleware: assembly.middleware,
+    store,
+    thread,
+    async invoke(input, config = {}) {
+      const { state, interrupts } = await finish(await start(input, config));
+      const { blobs } = await store();
+      return {
+        ...(await langChainState(state, blobs)),
+        ...(interrupts.length > 0 && { __interrupt__: langGraphInterrupts(interrupts) }),
+      };
+    },
+    async *stream(input, config = {}) {
+      const modes = readStreamModes(config.streamMode);
+      const run = await start(input, config);
+      const { blobs } = await store();
+      let complete = false;
+      try {
+        yield* streamRun(run, {
+          modes,
+          tagged: Array.isArray(config.streamMode),
+          assembly,
+          blobs,
+          stateAt: thread(run.threadId).stateAt,
+        });
+        complete = true;
+        await finish(run);
+      } finally {
+        // Who stops reading wants no more of it.
+        if (!complete) await run.cancel("the reader went away").catch(() => undefined);
+      }
+    },
+    async close() {
+      await threads.close();
+      const built = await building?.catch(() => undefined);
+      await built?.reader.settled();
+      await built?.lease.close();
+      const opened = await opening?.catch(() => undefined);
+      if (ownStore) await opened?.close();
+    },
+  };
+}
