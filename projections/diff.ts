@@ -1,0 +1,44 @@
+import type { Delta } from "jsondiffpatch";
+import { format, type Op } from "jsondiffpatch/formatters/jsonpatch";
+import { sameJson } from "../reducers/same-json.ts";
+import type { State } from "../reducers/thread-state.ts";
+import { diffValues } from "./value-delta.ts";
+
+/** The difference of two states by field, in jsondiffpatch's form; undefined: none. */
+export type StateDelta = { readonly [field: string]: Delta } | undefined;
+
+/** One operation of RFC 6902. */
+export type PatchOperation = Op;
+
+/**
+ * What changed from one state to another, by field. Messages and other items with an id or a path are compared by that,
+ * wherever they stand; texts are given whole. jsondiffpatch's formatters show the result.
+ *
+ * @example
+ * diffStates(await reader.stateAt("t", 3), await reader.stateAt("t", 9)); // { title: ["Draft", "Final"], … }
+ */
+export function diffStates(before: State, after: State): StateDelta {
+  return diffValues(before, after) as StateDelta;
+}
+
+/**
+ * A difference as JSON Patch (RFC 6902): applied to the first state it gives the second.
+ *
+ * @example
+ * toJsonPatch(diffStates(before, after)); // [{ op: "replace", path: "/title", value: "Final" }]
+ */
+export function toJsonPatch(delta: StateDelta): PatchOperation[] {
+  return delta === undefined ? [] : format(delta as Delta);
+}
+
+/**
+ * Names of the fields that differ, sorted.
+ *
+ * @example
+ * changedNames({ title: "a" }, { title: "b", goal: null }); // ["goal", "title"]
+ */
+export function changedNames(before: State, after: State): string[] {
+  const own = (state: State, field: string) => (Object.hasOwn(state, field) ? state[field] : undefined);
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].filter((field) => !sameJson(own(before, field), own(after, field))).sort();
+}
