@@ -125,8 +125,6 @@ export interface CommandLike {
   readonly update?: Readonly<Record<string, unknown>> | readonly (readonly [string, unknown])[];
   readonly goto?: unknown;
   readonly resume?: unknown;
-  /** Recorded together with the update. */
-  readonly events?: readonly EventDraft[];
 }
 
 /** One tool call, as `wrapToolCall` sees and changes it. */

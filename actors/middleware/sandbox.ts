@@ -83,7 +83,7 @@ export function sandboxMiddleware(options: SandboxMiddlewareOptions = {}): Middl
         return used;
       };
       const result = await handler({ ...request, runtime: { ...request.runtime, sandbox } });
-      return used ? withEvents(result, bindingEvents(request.state, used)) : result;
+      return used ? withEvents(result, request.toolCall.id, bindingEvents(request.state, used)) : result;
     },
 
     async release(state, runtime) {

@@ -27,10 +27,35 @@ function asToolResult(message: ToolMessage): ToolResult {
  * The same result with events beside it, before its own. A question to a human carries none: the call runs again after
  * the answer.
  */
-export function withEvents(result: ToolCallResult, events: readonly EventDraft[]): ToolCallResult {
+export function withEvents(
+  result: ToolCallResult,
+  callId: string,
+  events: readonly EventDraft[],
+): ToolCallResult {
   if (events.length === 0 || isInterruptRequest(result)) return result;
-  const plain: ToolResult | CommandLike = ToolMessage.isInstance(result) ? asToolResult(result) : result;
+  const plain = plainResult(result, callId);
   return { ...plain, events: [...events, ...(plain.events ?? [])] };
+}
+
+function plainResult(result: ToolResult | ToolMessage | CommandLike, callId: string): ToolResult {
+  if (ToolMessage.isInstance(result)) return asToolResult(result);
+  return hasContent(result) ? (result as ToolResult) : fromCommand(result, callId);
+}
+
+/** A `Command` shape as a result: the call's own message becomes its content, the rest stays an update. */
+function fromCommand({ update = {}, goto }: CommandLike, callId: string): ToolResult {
+  const entries = Array.isArray(update)
+    ? (update as readonly (readonly [string, unknown])[])
+    : Object.entries(update);
+  const { messages, ...others }: Record<string, unknown> = Object.fromEntries(entries);
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : messages == null ? [] : [messages];
+  const own = list.find((message) => ToolMessage.isInstance(message) && message.tool_call_id === callId);
+  const rest = list.filter((message) => message !== own);
+  return {
+    ...(own === undefined ? { content: "Done." } : asToolResult(own as ToolMessage)),
+    update: rest.length > 0 ? { ...others, messages: rest } : others,
+    ...(goto !== undefined && { goto }),
+  };
 }
 
 /** The same result with other content; everything beside it is kept. */

@@ -2,17 +2,12 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { EventDraft } from "../../events/define-event.ts";
 import { ToolOutputExternalized } from "../../events/tool.ts";
 import { isInterruptRequest } from "../interrupt.ts";
-import { createFolderFiles } from "../sandboxes/folder-files.ts";
-import type { Sandbox, SandboxProvider } from "../sandboxes/sandbox.ts";
+import { createFolderFiles, type FolderFiles } from "../sandboxes/folder-files.ts";
+import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
 import type { ToolResult } from "../tools/define-tool.ts";
 import { cutMiddle, headOf, tailOf } from "./cut-text.ts";
-import {
-  createMiddleware,
-  type Middleware,
-  type ToolCallRequest,
-  type ToolCallResult,
-} from "./define-middleware.ts";
+import { createMiddleware, type Middleware, type ToolCallRequest } from "./define-middleware.ts";
 import {
   hasContent,
   mapCommandMessages,
@@ -28,8 +23,6 @@ import {
 import { storeToolOutput } from "./tool-output-file.ts";
 
 export interface ToolOutputBudgetOptions extends ToolOutputConfigInput {
-  /** The provider of the thread's sandbox, when it does not work on the host's folders: files are written through it. */
-  readonly provider?: SandboxProvider;
   /** The thread's host folders. Default: below the store's folder. */
   readonly folders?: FoldersFor;
 }
@@ -39,21 +32,30 @@ export interface ToolOutputBudgetOptions extends ToolOutputConfigInput {
  * `ToolOutputExternalized`, and the message keeps a preview that names the file. Without a place for files, and in what
  * the model is shown of earlier results, a very long result is cut.
  *
+ * List it after `sandboxMiddleware` when the sandbox does not work on the host's folders: then files are written through
+ * the sandbox, where `read_file` finds them.
+ *
  * @throws {ToolOutputConfigError} when a value is out of range
  * @example
  * createAgent({ model, middleware: [toolOutputBudgetMiddleware({ tool_overrides: { bash: 4_000 } }), …] });
  */
 export function toolOutputBudgetMiddleware(options: ToolOutputBudgetOptions = {}): Middleware {
-  const { provider, folders = foldersOf, ...given } = options;
+  const { folders = foldersOf, ...given } = options;
   const config = readToolOutputConfig(given);
   if (!config.enabled) return createMiddleware({ name: "tool-output-budget" });
 
-  const files = async (request: ToolCallRequest, result: ToolCallResult) => {
-    const sandboxId = provider && boundSandbox(request, result);
-    if (sandboxId) return provider.get(sandboxId);
-    return request.state.thread_data == null
-      ? undefined
-      : createFolderFiles(folders(request.runtime, request.state));
+  /** Stores a text, or gives undefined: a full disk or a lost sandbox must not cost the result. */
+  const store = async (request: ToolCallRequest, text: string) => {
+    const { toolCall, runtime, state } = request;
+    try {
+      const files = await placeFor(request, () => createFolderFiles(folders(runtime, state)));
+      if (!files) return undefined;
+      const { name: tool, id: callId } = toolCall;
+      const { blobs } = runtime;
+      return await storeToolOutput({ tool, callId, text, files, folder: config.storage_folder, blobs });
+    } catch {
+      return undefined;
+    }
   };
 
   return createMiddleware({
@@ -63,26 +65,25 @@ export function toolOutputBudgetMiddleware(options: ToolOutputBudgetOptions = {}
     async wrapToolCall(request, handler) {
       const result = await handler(request);
       if (isInterruptRequest(result)) return result;
-      const { name } = request.toolCall;
+      const { id, name } = request.toolCall;
       const events: EventDraft[] = [];
       const shorten = async (text: string | undefined): Promise<string | undefined> => {
         const threshold = thresholdOf(config, name);
         if (text === undefined || threshold === undefined || text.length <= threshold) return undefined;
-        const place = await files(request, result);
-        const stored = place && (await tryToStore(config, request, text, place));
+        const stored = await store(request, text);
         if (!stored) return text.length > config.fallback_max ? cut(config, text) : undefined;
         events.push(stored.event);
         return preview(config, name, text, stored.path);
       };
       if (hasContent(result)) {
         const content = await shorten(plainText(result.content as ToolResult["content"]));
-        return content === undefined ? result : withEvents(withContent(result, content), events);
+        return content === undefined ? result : withEvents(withContent(result, content), id, events);
       }
       const command = await mapCommandMessages(result, async (message) => {
         const content = await shorten(plainText(message.content as ToolResult["content"]));
         return content === undefined ? message : messageWithContent(message, content);
       });
-      return withEvents(command, events);
+      return withEvents(command, id, events);
     },
 
     wrapModelCall(request, handler) {
@@ -110,41 +111,13 @@ function plainText(content: ToolResult["content"]): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join("\n");
 }
 
-/** The sandbox that the call used or the thread has. */
-function boundSandbox(request: ToolCallRequest, result: ToolCallResult): string | undefined {
-  const events = "events" in result ? (result.events ?? []) : [];
-  const update = "update" in result && !Array.isArray(result.update) ? result.update : undefined;
-  const found = [
-    ...events
-      .filter(({ type }) => type === "SandboxBound" || type === "SandboxRebound")
-      .map(({ data }) => data),
-    (update as Readonly<Record<string, unknown>> | undefined)?.sandbox,
-    request.state.sandbox,
-  ].find((value) => typeof (value as { sandbox_id?: unknown } | null | undefined)?.sandbox_id === "string");
-  return (found as { sandbox_id: string } | undefined)?.sandbox_id;
-}
-
-/** A full disk or a lost sandbox must not cost the result: it is cut instead. */
-async function tryToStore(
-  config: ToolOutputConfig,
-  request: ToolCallRequest,
-  text: string,
-  files: Pick<Sandbox, "writeFile" | "stat">,
-) {
-  const { toolCall, runtime } = request;
-  try {
-    const { name: tool, id: callId } = toolCall;
-    return await storeToolOutput({
-      tool,
-      callId,
-      text,
-      files,
-      folder: config.storage_folder,
-      blobs: runtime.blobs,
-    });
-  } catch {
-    return undefined;
-  }
+/** The thread's sandbox, when tools get one around this middleware; else its host folders, when they are known. */
+async function placeFor(
+  { runtime, state }: ToolCallRequest,
+  hostFolders: () => FolderFiles,
+): Promise<Pick<Sandbox, "writeFile" | "stat"> | undefined> {
+  if (runtime.sandbox) return runtime.sandbox();
+  return state.thread_data == null ? undefined : hostFolders();
 }
 
 function preview(config: ToolOutputConfig, tool: string, text: string, path: string): string {

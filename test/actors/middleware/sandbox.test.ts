@@ -99,7 +99,7 @@ describe("when a tool needs it", () => {
       await needsBox(request);
       return { update: { artifacts: ["a"], messages }, goto: "x" };
     });
-    expect(result).toMatchObject({ update: { artifacts: ["a"], messages }, goto: "x" });
+    expect(result).toMatchObject({ content: "done", update: { artifacts: ["a"] }, goto: "x" });
     expect(eventsOf(result)).toEqual([{ type: "SandboxBound", data: { sandbox_id: "s1" } }]);
   });
 

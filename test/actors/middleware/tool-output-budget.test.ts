@@ -3,13 +3,18 @@ import { basename, join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";
 import { describe, expect, test } from "vitest";
 import { interrupt } from "../../../actors/interrupt.ts";
-import type { ToolCallRequest, ToolCallResult } from "../../../actors/middleware/define-middleware.ts";
+import type {
+  Middleware,
+  ToolCallRequest,
+  ToolCallResult,
+} from "../../../actors/middleware/define-middleware.ts";
+import { sandboxMiddleware } from "../../../actors/middleware/sandbox.ts";
 import {
   type ToolOutputBudgetOptions,
   toolOutputBudgetMiddleware,
 } from "../../../actors/middleware/tool-output-budget.ts";
 import { ToolOutputConfigError } from "../../../actors/middleware/tool-output-config.ts";
-import type { Sandbox, SandboxProvider } from "../../../actors/sandboxes/sandbox.ts";
+import type { Sandbox } from "../../../actors/sandboxes/sandbox.ts";
 import type { ToolResult } from "../../../actors/tools/define-tool.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import { SandboxBound } from "../../../events/sandbox.ts";
@@ -76,13 +81,10 @@ describe("a long result goes to a file", () => {
       expect(await readFile(hostPathOf(path), "utf8")).toBe(plain(content));
       expect(Buffer.from(await blobs.get(sha256)).toString()).toBe(plain(content));
 
-      const shown = inCommand
-        ? (result as { update: { messages: ToolMessage[] } }).update.messages[0]
-        : (result as ToolResult);
+      const shown = result as ToolResult;
       expect(shown).toMatchObject(metadata);
       expect(String(shown?.content)).toContain(path);
-      if (inCommand)
-        expect(result).toMatchObject({ update: { artifacts: ["a"], messages: [{ tool_call_id: "c1" }] } });
+      if (inCommand) expect(result).toMatchObject({ update: { artifacts: ["a"] } });
     });
   }
 
@@ -160,48 +162,50 @@ describe("a long result goes to a file", () => {
 
 describe("a sandbox that does not work on the host's folders", () => {
   const remote = async () => {
-    const other = await madeThreadFolders();
-    const provider = scriptedProvider({ ids: [], folders: other });
-    return { other, provider, box: provider.place("s1", "t") };
+    const provider = scriptedProvider({ ids: ["s1"], folders: await madeThreadFolders() });
+    return { provider, chain: [sandboxMiddleware({ provider }), toolOutputBudgetMiddleware()] as const };
+  };
+  /** The sandbox middleware around the budget, and the tool inside both. */
+  const callBoth = async (
+    [outer, inner]: readonly [Middleware, Middleware],
+    request: ToolCallRequest,
+    content: string,
+  ) => {
+    const { result } = await callTool(outer, request, async (passed) => {
+      return (await callTool(inner, passed, () => ({ content }))).result;
+    });
+    return result as ToolResult;
   };
 
   test("OUT-17: the file is written in the sandbox, nothing on the host, and the model can read it there", async () => {
-    const { provider, box } = await remote();
-    const { request, storedFiles } = await bench({ fields: { sandbox: { sandbox_id: "s1" } } });
-    const { path } = stored(await call({ provider }, request("bash"), { content: long }));
-    expect(Buffer.from(await box.readFile(path)).toString()).toBe(long);
+    const { provider, chain } = await remote();
+    const { request, storedFiles } = await bench();
+    const { events } = await callBoth(chain, request("bash"), long);
+    expect(events?.map(({ type }) => type)).toEqual(["SandboxBound", "ToolOutputExternalized"]);
+    const { path } = stored({ content: "", events: events?.slice(1) ?? [] });
+    const box = await provider.get("s1");
+    expect(Buffer.from((await box?.readFile(path)) ?? []).toString()).toBe(long);
     expect(await storedFiles()).toEqual([]);
   });
 
-  test("one that the same call made is known from the call's result", async () => {
-    const { provider, box } = await remote();
+  test("a file that is not there after it was written does not count: the result is kept or cut", async () => {
+    const { provider, chain } = await remote();
+    const forgetful = (box: Sandbox): Sandbox => ({ ...box, stat: async () => undefined });
+    const outer = sandboxMiddleware({
+      provider: { ...provider, acquire: async (asked) => forgetful(await provider.acquire(asked)) },
+    });
     const { request } = await bench();
-    for (const given of [
-      { content: long, events: [SandboxBound({ sandbox_id: "s1" })] },
-      {
-        update: {
-          sandbox: { sandbox_id: "s1" },
-          messages: [new ToolMessage({ content: long, tool_call_id: "c1" })],
-        },
-      },
-    ]) {
-      await call({ provider }, request("bash"), given);
-    }
-    expect(await box.list("/mnt/user-data/outputs/.tool-results")).toHaveLength(1);
+    expect((await callBoth([outer, chain[1]], request("bash"), long)).content).toBe(long);
+    const cut = await callBoth([outer, chain[1]], request("bash"), "x".repeat(30_001));
+    expect(String(cut.content).length).toBeLessThanOrEqual(30_000);
   });
 
-  test("a file that is not there after it was written does not count: the result is kept or cut", async () => {
-    const { provider, box } = await remote();
-    const losing: Sandbox = { ...box, stat: async () => undefined };
-    const forgetful: SandboxProvider = { ...provider, get: async () => losing };
-    const { request } = await bench({ fields: { sandbox: { sandbox_id: "s1" } } });
-    const given = { content: long };
-    expect(await call({ provider: forgetful }, request("bash"), given)).toBe(given);
-    const cut = (await call({ provider: forgetful }, request("bash"), {
-      content: "x".repeat(30_001),
-    })) as ToolResult;
-    expect(String(cut.content).length).toBeLessThanOrEqual(30_000);
-    expect(cut.events).toBeUndefined();
+  test("a sandbox that cannot be had costs no result", async () => {
+    const middleware = sandboxMiddleware({ provider: scriptedProvider({ ids: [] }) });
+    const { request } = await bench();
+    expect(await callBoth([middleware, toolOutputBudgetMiddleware()], request("bash"), long)).toEqual({
+      content: long,
+    });
   });
 });
 
