@@ -1,5 +1,6 @@
 import type { BlobStore } from "../events/blobs/blob-store.ts";
 import { threadIdOf, threadStream } from "../events/envelope.ts";
+import { storedLog } from "../events/log/encrypting-log.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import { blobsOf } from "./blob-references.ts";
 import { blobLine, eventLine, headerLine } from "./export-lines.ts";
@@ -12,7 +13,8 @@ export interface ExportOptions {
 
 /**
  * Threads as lines of NDJSON: a header, then every event of each thread, with the parents of forks before them, then
- * blobs. The same threads give the same lines from every store. Lines come without their line end.
+ * blobs. The same threads give the same lines from every store. Lines come without their line end. Encrypted content
+ * stays encrypted: the hashes are over it.
  *
  * @throws {UnknownThreadError} before the first line
  * @throws {BlobMissingError} @throws {BlobDamagedError}
@@ -20,10 +22,11 @@ export interface ExportOptions {
  * for await (const line of exportThreads(store.log, ["0190c3…"])) process.stdout.write(`${line}\n`);
  */
 export async function* exportThreads(
-  log: EventLog,
+  from: EventLog,
   threadIds: readonly string[],
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
+  const log = storedLog(from);
   const streams = await withParents(log, threadIds);
   yield headerLine(threadIds, streams);
   const mentioned = new Map<string, string>();

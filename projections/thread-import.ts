@@ -3,6 +3,7 @@ import { type NewEvent, threadIdOf, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
+import { storedLog } from "../events/log/encrypting-log.ts";
 import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createThreadReducer } from "../reducers/built-in.ts";
@@ -81,7 +82,7 @@ export async function importThreads(
   const { streams, blobs } = await readExport(lines);
   const plans = await planStreams(target, streams);
   for (const { data, mimeType } of blobs) await target.blobs.put(data, mimeType);
-  return writePlans(target.log, plans);
+  return writePlans(storedLog(target.log), plans);
 }
 
 /** Appends whole streams exactly as they are sealed, parents first, after the same checks as an import of a file. */
@@ -89,7 +90,7 @@ async function importStreams(
   target: ImportTarget,
   streams: ReadonlyMap<string, readonly SealedEvent[]>,
 ): Promise<readonly ImportedThread[]> {
-  return writePlans(target.log, await planStreams(target, streams));
+  return writePlans(storedLog(target.log), await planStreams(target, streams));
 }
 
 interface StreamPlan {
@@ -102,7 +103,7 @@ async function planStreams(
   target: ImportTarget,
   streams: ReadonlyMap<string, readonly SealedEvent[]>,
 ): Promise<StreamPlan[]> {
-  const { log } = target;
+  const log = storedLog(target.log);
   const plans: StreamPlan[] = [];
   for (const [stream, events] of streams)
     plans.push({ stream, known: await agreeing(log, stream, events), events });
@@ -162,7 +163,7 @@ async function checkFolds(
     await appendFrom(staged, stream, events, 0);
   };
   const stageParent = async (stream: string, parent: Parent): Promise<void> => {
-    const known = streams.get(parent.stream) ?? (await readWhole(target.log, parent.stream));
+    const known = streams.get(parent.stream) ?? (await readWhole(storedLog(target.log), parent.stream));
     const at = known[parent.version - 1];
     const names = [threadIdOf(stream) ?? stream, threadIdOf(parent.stream) ?? parent.stream] as const;
     if (parent.version > 0 && !at)
