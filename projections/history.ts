@@ -18,7 +18,7 @@ export interface HistoryOptions {
   /** Rows at most; 20 when left out. */
   readonly limit?: number;
   /** Only rows before this one: with `newest`, the last row of the page before. */
-  readonly before?: ThreadVersion | number;
+  readonly before?: (ThreadVersion & { readonly from?: number }) | number;
   /** Only rows after this one: with `oldest`, the last row of the page before. */
   readonly after?: ThreadVersion | number;
   /** One row an event, or (when left out) one row a step of a run. */
@@ -117,7 +117,11 @@ export async function readHistory(
 ): Promise<readonly HistoryRow[]> {
   const { order = "newest", limit = defaultRows, granularity = "step", before, after } = options;
   let wanted = segments;
-  if (before !== undefined) wanted = segmentsBefore(wanted, atOf(threadId, before));
+  if (before !== undefined) {
+    const at = atOf(threadId, before);
+    const first = typeof before === "number" ? before : (before.from ?? before.version);
+    wanted = segmentsBefore(wanted, { ...at, version: first });
+  }
   if (after !== undefined) wanted = segmentsAfter(wanted, atOf(threadId, after));
   const rows: HistoryRow[] = [];
   if (limit <= 0) return rows;
