@@ -98,6 +98,11 @@ export interface EventLog {
   head(stream: string): Promise<StreamHead>;
   /** Streams by name; `after` pages on. */
   streams(options?: { prefix?: string; after?: string; limit?: number }): Promise<readonly StreamSummary[]>;
+  /**
+   * What the store itself finds wrong with its files, one line each; empty: nothing. Complements the hash chain, which
+   * cannot miss events that are gone from the end of a stream.
+   */
+  check?(): Promise<readonly string[]>;
   /** Takes the events of a stream away for good and leaves a tombstone that refuses appends. */
   erase(stream: string): Promise<void>;
   close(): Promise<void>;

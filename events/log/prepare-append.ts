@@ -18,8 +18,9 @@ const envelopeBytes = 1024;
 function estimateBytes({ event, dataText }: PreparedEvent): number {
   const { id, type, metadata } = event;
   const { by, causationId, correlationId, runId = "", traceparent = "" } = metadata;
-  const units = [id, type, by, causationId, correlationId, runId, traceparent, dataText];
-  return units.reduce((sum, text) => sum + text.length * bytesPerUnit, envelopeBytes);
+  const units =
+    id.length + type.length + by.length + causationId.length + correlationId.length + runId.length;
+  return envelopeBytes + bytesPerUnit * (units + traceparent.length + dataText.length);
 }
 
 /** Bytes of the event as canonical JSON, as it is handed to the store. */

@@ -32,9 +32,15 @@ export function decodeId(text: string): string {
   return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
 }
 
+let lastTime: { readonly text: string; readonly encoded: SqlValue } = { text: "", encoded: "" };
+
+/** Events come in batches of one time. */
 function encodeTime(recordedAt: string): SqlValue {
+  if (recordedAt === lastTime.text) return lastTime.encoded;
   const time = Date.parse(recordedAt);
-  return !Number.isNaN(time) && new Date(time).toISOString() === recordedAt ? time : recordedAt;
+  const isExact = !Number.isNaN(time) && new Date(time).toISOString() === recordedAt;
+  lastTime = { text: recordedAt, encoded: isExact ? time : recordedAt };
+  return lastTime.encoded;
 }
 
 export function decodeTime(at: SqlValue): string {

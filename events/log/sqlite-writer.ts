@@ -34,6 +34,7 @@ export interface WriterOptions {
   /** Another connection committed since the last transaction. Called inside the new one. */
   readonly onForeignCommit: () => void;
   readonly onRollback: () => void;
+  readonly onCommit: () => void;
 }
 
 /** The only way into the file: everything that is submitted in one macrotask shares one transaction and one sync. */
@@ -48,7 +49,7 @@ const maxTasksPerTransaction = 512;
 const busyRetryMs = 5;
 
 export function createWriter(options: WriterOptions): Writer {
-  const { database, path, synchronous, busyTimeoutMs, onForeignCommit, onRollback } = options;
+  const { database, path, synchronous, busyTimeoutMs, onForeignCommit, onRollback, onCommit } = options;
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const dataVersion = database.prepare("PRAGMA data_version");
@@ -129,11 +130,12 @@ export function createWriter(options: WriterOptions): Writer {
       else fail(batch, translated);
       return;
     }
-    for (const [index, { resolve, reject }] of batch.entries()) {
+    batch.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index];
       if (outcome?.ok) resolve(outcome.result);
       else reject(outcome?.error);
-    }
+    });
+    onCommit();
   };
 
   const nextBatch = (): QueuedTask[] => {

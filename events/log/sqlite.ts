@@ -6,7 +6,7 @@ import { prepareAppend } from "./prepare-append.ts";
 import type { SideStore } from "./side-store.ts";
 import { createAppender } from "./sqlite-append.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
-import { openForReading, openForWriting } from "./sqlite-open.ts";
+import { type OpenedFile, openForReading, openForWriting } from "./sqlite-open.ts";
 import { eventsPerPage, type PagedRange, readPages } from "./sqlite-pages.ts";
 import { createPolling } from "./sqlite-polling.ts";
 import { createReader } from "./sqlite-reader.ts";
@@ -35,6 +35,7 @@ export interface SqliteStore {
   readonly side: SideStore;
 }
 
+const defaultBusyTimeoutMs = 10_000;
 const summariesPerPage = 1000;
 
 /** Takes the place of the writer in a store that was opened for reading. */
@@ -55,10 +56,17 @@ function createRefusal(path: string): Writer {
  * const { log } = await openSqlite(".threadfold/threads.db", { synchronous: "normal" });
  */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
-  const { synchronous = "full", readOnly = false, busyTimeoutMs = 10_000, pollIntervalMs = 25 } = options;
+  const { synchronous = "full", readOnly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options;
   const file = readOnly
     ? await openForReading(path)
     : await openForWriting(path, { synchronous, busyTimeoutMs });
+  return createSqliteStore(file, path, options);
+}
+
+/** The log and the side records of an opened file, for those who opened it in their own way. */
+export function createSqliteStore(file: OpenedFile, path: string, options: SqliteOptions = {}): SqliteStore {
+  const { synchronous = "full", readOnly = false, pollIntervalMs = 25 } = options;
+  const { busyTimeoutMs = defaultBusyTimeoutMs } = options;
   const { database } = file;
   const words = createWords(database);
   const reader = createReader(database, words);
@@ -73,6 +81,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
         busyTimeoutMs,
         onForeignCommit: appender.forget,
         onRollback: appender.forget,
+        onCommit: news.announce,
       });
   const polling = createPolling(database, pollIntervalMs, news.announce);
 
@@ -101,14 +110,16 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
 
   const log: EventLog = {
     kind: "sqlite",
-    async append(stream, events, { expectedVersion }) {
-      const prepared = prepareAppend(stream, events);
-      const result = await writer.submit({
-        durable: true,
-        run: () => appender.append(stream, prepared, expectedVersion),
-      });
-      news.announce();
-      return result;
+    append(stream, events, { expectedVersion }) {
+      try {
+        const prepared = prepareAppend(stream, events);
+        return writer.submit({
+          durable: true,
+          run: () => appender.append(stream, prepared, expectedVersion),
+        });
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
     async *read(stream, options = {}) {
       yield* readPages(rangeOf(stream, options), (range) => reading(() => reader.range(range)));
@@ -158,6 +169,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
         await nextTurn();
       }
       return summaries;
+    },
+    async check() {
+      const findings = reading(() => database.prepare("PRAGMA integrity_check").all()).map(([text]) =>
+        String(text),
+      );
+      return findings.filter((finding) => finding !== "ok");
     },
     async erase(stream) {
       await writer.submit({ durable: true, run: () => appender.erase(stream) });
