@@ -34,10 +34,11 @@ test("a second write of a field without a reducer is refused: both tools and the
   const [first, second] = await runBoth({ plan: "one" }, { plan: "two" });
   expect(first?.map(({ type }) => type)).toEqual(["ToolCallCompleted", "StateUpdated"]);
   expect(second?.map(({ type }) => type)).toEqual(["ToolCallFailed"]);
-    error: object;
-  };
   expect(second?.[0]?.data).toMatchObject({
-    message: { status: "error", content: expect.stringMatching(/^b is done\n\nThe tools a and b wrote the field "plan"/) },
+    message: {
+      status: "error",
+      content: expect.stringMatching(/^b is done\n\nThe tools a and b wrote the field "plan"/),
+    },
     error: { name: "ParallelWriteError", field: "plan" },
   });
 });
