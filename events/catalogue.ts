@@ -30,6 +30,7 @@ import {
   ThreadErased,
   ThreadForked,
   ThreadMetadataChanged,
+  ThreadRestored,
   ThreadRewound,
 } from "./thread.ts";
 import { ThreadDataBound } from "./thread-data.ts";
@@ -51,6 +52,7 @@ export const catalogue = {
   ThreadRewound,
   ThreadMetadataChanged,
   ThreadArchived,
+  ThreadRestored,
   ThreadErased,
   ContentRedacted,
   HeadNamed,

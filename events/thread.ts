@@ -44,7 +44,17 @@ export const ThreadArchived = defineEvent({
 /** The content key was destroyed: content is gone, the chain of hashes still verifies. */
 export const ThreadErased = defineEvent({
   type: "ThreadErased",
-  schema: z.object({ reason: z.string().optional() }),
+  schema: z.object({
+    reason: z.string().optional(),
+    /** The whole thread is about to be deleted, this event included: read models drop it. */
+    deleted: z.literal(true).optional(),
+  }),
+});
+
+/** An archived thread was taken back into use. */
+export const ThreadRestored = defineEvent({
+  type: "ThreadRestored",
+  schema: z.object({ archive: z.string().optional() }),
 });
 
 /** Content at the given dot paths of earlier events was removed by rule. */

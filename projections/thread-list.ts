@@ -173,9 +173,14 @@ export const threadList = defineProjection<ListedThread>({
         return { ...withMetadata(row, event.data.metadata), ...(onlyPins && { updatedAt: row.updatedAt }) };
       }),
     ThreadArchived: (rows, event) => change(rows, event, () => ({ status: "archived", runId: null })),
+    ThreadRestored: (rows, event) => change(rows, event, () => ({ status: "idle" })),
     ThreadErased(rows, event) {
       const threadId = threadIdOf(event.stream) ?? "";
       forgetTitles(rows, threadId, titlesOf(rows.get(threadId)));
+      if (event.data.deleted) {
+        rows.delete(threadId);
+        return;
+      }
       change(rows, event, () => ({ status: "erased", runId: null, title: null, titles: [] }));
     },
     ContentRedacted(rows, event) {

@@ -244,6 +244,9 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
   ThreadArchived(facts) {
     facts.archived = true;
   },
+  ThreadRestored(facts) {
+    facts.archived = false;
+  },
   ThreadMetadataChanged(facts, data: { metadata: { [key: string]: unknown } }) {
     setMetadata(facts, data.metadata);
   },
