@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { deferred } from "../../actors/deferred.ts";
 import {
   type RunEntry,
   type Settlement,
@@ -22,29 +23,24 @@ async function play(script: Script, options: Partial<RunEntry> = {}): Promise<Pl
   const lifecycle = startLifecycle((error) => {
     throw error;
   });
-  let settlement: Settlement | undefined;
-  await new Promise<void>((resolve) => {
-    lifecycle.run({
-      phase: "beforeAgent",
-      modelCalls: 0,
-      steps: 0,
-      maxModelCalls: 100,
-      maxSteps: 1_000,
-      ...options,
-      work: {
-        async step(phase, ordinal) {
-          phases.push(phase);
-          return script(phase, ordinal);
-        },
-        settle: async (how) => {
-          settlement = how;
-          resolve();
-        },
+  const settled = deferred<Settlement>();
+  lifecycle.run({
+    phase: "beforeAgent",
+    modelCalls: 0,
+    steps: 0,
+    maxModelCalls: 100,
+    maxSteps: 1_000,
+    ...options,
+    work: {
+      async step(phase, ordinal) {
+        phases.push(phase);
+        return script(phase, ordinal);
       },
-    });
+      settle: async (how) => settled.resolve(how),
+    },
   });
+  const settlement = await settled.promise;
   await new Promise((resolve) => setImmediate(resolve));
-  if (!settlement) throw new Error("the run never settled");
   return { phases, settlement, state: lifecycle.state };
 }
 
@@ -210,19 +206,19 @@ describe("other ends", () => {
 
   test("cancel leaves the loop while a step is still at work", async () => {
     const lifecycle = startLifecycle(() => undefined);
-    const settlement = await new Promise<Settlement>((resolve) => {
-      lifecycle.run({
-        phase: "model",
-        modelCalls: 0,
-        steps: 0,
-        maxModelCalls: 1,
-        maxSteps: 10,
-        work: {
-          step: () => new Promise(() => setImmediate(() => lifecycle.cancel())),
-          settle: async (how) => resolve(how),
-        },
-      });
+    const settled = deferred<Settlement>();
+    lifecycle.run({
+      phase: "model",
+      modelCalls: 0,
+      steps: 0,
+      maxModelCalls: 1,
+      maxSteps: 10,
+      work: {
+        step: () => new Promise(() => setImmediate(() => lifecycle.cancel())),
+        settle: async (how) => settled.resolve(how),
+      },
     });
+    const settlement = await settled.promise;
     expect(settlement.ending).toBe("cancelled");
     await new Promise((resolve) => setImmediate(resolve));
     expect(lifecycle.state).toBe("cancelled");
@@ -233,22 +229,22 @@ describe("other ends", () => {
 
   test("an end that cannot be recorded leaves the actor failed", async () => {
     const lifecycle = startLifecycle(() => undefined);
-    await new Promise<void>((resolve) => {
-      lifecycle.run({
-        phase: "afterAgent",
-        modelCalls: 0,
-        steps: 0,
-        maxModelCalls: 1,
-        maxSteps: 10,
-        work: {
-          step: async () => ({}),
-          settle: async () => {
-            setImmediate(resolve);
-            throw new Error("disk full");
-          },
+    const tried = deferred<void>();
+    lifecycle.run({
+      phase: "afterAgent",
+      modelCalls: 0,
+      steps: 0,
+      maxModelCalls: 1,
+      maxSteps: 10,
+      work: {
+        step: async () => ({}),
+        settle: async () => {
+          setImmediate(tried.resolve);
+          throw new Error("disk full");
         },
-      });
+      },
     });
+    await tried.promise;
     await new Promise((resolve) => setImmediate(resolve));
     expect(lifecycle.state).toBe("failed");
   });
