@@ -7,6 +7,7 @@ import type { Json } from "../events/json.ts";
 import type { ErrorData, Interrupt } from "../events/run.ts";
 import type { Store } from "../events/store.ts";
 import type { State, StateReducer } from "../reducers/thread-state.ts";
+import type { HarnessOptions } from "./harness.ts";
 import type { SchemaRegistry } from "./langgraph-values.ts";
 import type { Middleware } from "./middleware/define-middleware.ts";
 
@@ -17,8 +18,10 @@ export interface AgentOptions {
   readonly model: BaseChatModel | string;
   readonly tools?: readonly unknown[];
   readonly systemPrompt?: string;
-  /** `harness`: the default chain of built-in middlewares before `middleware`. Default: none. */
+  /** `harness`: the default chain of built-in middlewares, with `middleware` in its place for your own. Default: none. */
   readonly preset?: "harness" | "none";
+  /** Options of the parts of the preset `harness`; false leaves a part out. */
+  readonly harness?: HarnessOptions;
   readonly middleware?: readonly Middleware[];
   /** A zod object, or LangGraph's `StateSchema`. */
   readonly stateSchema?: z.ZodObject<z.ZodRawShape> | { readonly fields: object };

@@ -5,6 +5,7 @@ import { createStateReader } from "../projections/state-at.ts";
 import { createStateHasher } from "../projections/state-hash.ts";
 import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./agent-contract.ts";
 import { assemble } from "./assemble.ts";
+import { harnessMiddleware } from "./harness.ts";
 import { answersFor, readLangChainInput } from "./langchain-input.ts";
 import {
   langChainState,
@@ -14,6 +15,7 @@ import {
 } from "./langchain-output.ts";
 import { readStreamModes, streamRun } from "./langgraph-stream.ts";
 import { createLease } from "./lease.ts";
+import type { Middleware } from "./middleware/define-middleware.ts";
 import { createRegistry } from "./registry.ts";
 import { causeOf } from "./run-handle.ts";
 import type { Environment } from "./run-scope.ts";
@@ -24,6 +26,12 @@ import { createViewFold } from "./thread-view.ts";
 const defaultIdleMs = 60_000;
 /** Milliseconds that the lease of a run lasts without renewal. */
 const defaultLeaseMs = 15_000;
+
+/** The middlewares of an agent: with the preset, its own stand in the harness's place for them. */
+function chainOf({ preset, harness, middleware = [] }: AgentOptions): readonly Middleware[] {
+  if (preset !== "harness") return middleware;
+  return harnessMiddleware({ ...harness, custom: [...(harness?.custom ?? []), ...middleware] });
+}
 
 /**
  * Makes an agent: a model with tools and middlewares, whose threads live in the log of a store. The store is opened
@@ -47,7 +55,7 @@ export function createAgent(options: AgentOptions): Agent {
     });
     return opening;
   };
-  const assembly = assemble(options, store);
+  const assembly = assemble({ ...options, middleware: chainOf(options) }, store);
   const fold = createViewFold(assembly.reducer, assembly.registry);
 
   let building: Promise<Environment> | undefined;
