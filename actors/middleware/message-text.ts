@@ -30,7 +30,10 @@ export function userMessages(messages: readonly unknown[]): readonly unknown[] {
   );
 }
 
-/** The text in any form of content: text as it is, blocks joined by new lines, everything else skipped. */
+/**
+ * The text in any form of content: text as it is, blocks joined by new lines, everything else skipped. Of a text that is
+ * kept in the blob store, its beginning.
+ */
 export function textOfContent(content: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) {
@@ -40,8 +43,9 @@ export function textOfContent(content: unknown): string {
       .join("\n");
   }
   if (typeof content !== "object" || content === null) return "";
-  const { text, content: inner } = content as { text?: unknown; content?: unknown };
-  return typeof text === "string" ? text : textOfContent(inner);
+  const { type, text, preview, content: inner } = content as Readonly<Record<string, unknown>>;
+  if (typeof text === "string") return text;
+  return type === "blob" && typeof preview === "string" ? preview : textOfContent(inner);
 }
 
 const uploadsBlock = /^\s*<(current_uploads|uploaded_files)>[\s\S]*?<\/\1>\s*/;
@@ -50,5 +54,7 @@ const uploadsBlock = /^\s*<(current_uploads|uploaded_files)>[\s\S]*?<\/\1>\s*/;
 export function typedText(message: unknown): string {
   const { content, additional_kwargs } = message as MessageLike;
   const original = additional_kwargs?.original_user_content;
-  return typeof original === "string" ? original : textOfContent(content).replace(uploadsBlock, "");
+  const isKept =
+    typeof original === "string" || (original as { type?: unknown } | undefined)?.type === "blob";
+  return isKept ? textOfContent(original) : textOfContent(content).replace(uploadsBlock, "");
 }

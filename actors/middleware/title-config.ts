@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The config block of titles, with the names and ranges that a config file has. */
-export const titleConfigSchema = z.strictObject({
+const titleConfigSchema = z.strictObject({
   /** False: threads get no title of their own. */
   enabled: z.boolean().default(true),
   /** Words that an LLM title is asked to have. */

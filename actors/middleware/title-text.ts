@@ -7,7 +7,7 @@ const promptCharacters = 500;
 /** A character of a person may have many code points; this many are looked at beyond a limit. */
 const graphemeSlack = 64;
 
-export const untitled = "New Conversation";
+const untitled = "New Conversation";
 
 /** The first `limit` characters (code points), and no half of what people see as one character. */
 function firstCharacters(text: string, limit: number): string {

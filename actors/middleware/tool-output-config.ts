@@ -3,7 +3,7 @@ import { z } from "zod";
 const characters = z.int().min(0);
 
 /** The config block of the tool output budget. All sizes are characters. */
-export const toolOutputConfigSchema = z.strictObject({
+const toolOutputConfigSchema = z.strictObject({
   enabled: z.boolean().default(true),
   /** Results that are longer go to a file; a result of exactly this length stays. */
   externalize_above: characters.default(12_000),

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { v7 as uuid } from "uuid";
 import { z } from "zod";
+import { resolveBlobs } from "../../events/blobs/blob-content.ts";
 import type { Message } from "../../events/message.ts";
 import { MessagesReplaced } from "../../events/messages.ts";
 import { FilesUploaded, type UploadedFile } from "../../events/uploads.ts";
@@ -44,7 +45,8 @@ export function uploadsMiddleware(options: UploadsOptions = {}): Middleware {
       const files = isUsers ? await acceptedFiles(last.additional_kwargs?.files, uploads_path) : [];
       const changed = sameJson(state.uploaded_files, files) ? [] : [FilesUploaded({ files })];
       if (!isUsers || files.length === 0) return changed;
-      const stored = toStored(last, uuid);
+      // A long text of the user's is in the blob store by now; with the block in front it becomes another text.
+      const stored = await resolveBlobs(toStored(last, uuid), runtime.blobs);
       const message = withBlock(stored, await uploadsBlock(files, uploads_path));
       return sameJson(stored, message) ? changed : [...changed, MessagesReplaced({ messages: [message] })];
     },

@@ -20,7 +20,9 @@ import { ThreadBusyError } from "../../actors/thread-busy.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { fileTools } from "../../actors/tools/file-tools.ts";
 import { ArtifactsPresented } from "../../events/artifacts.ts";
+import { resolveBlobs } from "../../events/blobs/blob-content.ts";
 import type { RecordedEvent } from "../../events/envelope.ts";
+import type { Message } from "../../events/message.ts";
 import { openStore } from "../../events/open-store.ts";
 import { temporaryStoreFolder } from "./sandboxes/thread-files.ts";
 import { ScriptedModel } from "./scripted-model.ts";
@@ -143,6 +145,24 @@ test("a run over files: upload, command, report, presentation, title; the log re
   }
   expect(privateFields).toContain("thread_data");
   expect(await thread.stateAt(events.length)).toEqual(await thread.state());
+});
+
+test("a message of 100 kB with a file: a title from what was typed, all of it for the model, and kept apart", async () => {
+  const model = new ScriptedModel({ answers: ["ok", "ok again"] });
+  const { agent, foldersOf, store } = await agentWith({ model });
+  const { uploads_path } = foldersOf("t");
+  await mkdir(uploads_path, { recursive: true });
+  await writeFile(join(uploads_path, "a.txt"), "x");
+  const typed = "word ".repeat(20_000).trim();
+  const content = { content: typed, additional_kwargs: { files: [{ filename: "a.txt", size: 1 }] } };
+  const { state } = await agent.thread("t").run({ messages: [new HumanMessage(content)] }).result;
+  expect(state.title).toBe("word word word word word word word word word word...");
+  const shown = model.calls[0]?.messages[0]?.text ?? "";
+  expect(shown.startsWith("<current_uploads>")).toBe(true);
+  expect(shown.endsWith(`\n\n${typed}`)).toBe(true);
+  const [stored] = state.messages as Message[];
+  const kept = stored ? await resolveBlobs(stored, store.blobs) : undefined;
+  expect(kept?.additional_kwargs?.original_user_content).toBe(typed);
 });
 
 test("what a tool shows of the host is masked for model, events and clients", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { HookState } from "../../../actors/middleware/define-middleware.ts";
 import { type TitleMiddlewareOptions, titleMiddleware } from "../../../actors/middleware/title.ts";
 import { readTitleConfig, TitleConfigError } from "../../../actors/middleware/title-config.ts";
+import { TitlePromptError, titlePrompt } from "../../../actors/middleware/title-text.ts";
 import type { EventDraft } from "../../../events/define-event.ts";
 import { composeReducers } from "../../../reducers/thread-state.ts";
 import { title as titleReducer } from "../../../reducers/title.ts";
@@ -160,6 +161,13 @@ describe("a title that a model writes", () => {
     ]);
     await titleAfter(written(model, { max_words: 4, prompt_template }), state);
     expect(model.calls[0]?.messages[0]?.text).toBe(`{4}|${"u".repeat(500)}|${"a".repeat(500)}`);
+  });
+
+  test("a placeholder or a brace that means nothing is named in the error", () => {
+    const config = readTitleConfig({ prompt_template: "{usr_msg}" });
+    expect(() => titlePrompt(config, "u", "a")).toThrow(TitlePromptError);
+    expect(() => titlePrompt(config, "u", "a")).toThrow("{usr_msg}");
+    expect(() => titlePrompt({ ...config, prompt_template: "open {" }, "u", "a")).toThrow(TitlePromptError);
   });
 
   test("a model that cannot be found gives the local title", async () => {

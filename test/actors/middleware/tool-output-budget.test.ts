@@ -14,6 +14,7 @@ import {
   toolOutputBudgetMiddleware,
 } from "../../../actors/middleware/tool-output-budget.ts";
 import { ToolOutputConfigError } from "../../../actors/middleware/tool-output-config.ts";
+import { storeToolOutput, ToolOutputNotStoredError } from "../../../actors/middleware/tool-output-file.ts";
 import type { Sandbox } from "../../../actors/sandboxes/sandbox.ts";
 import type { ToolResult } from "../../../actors/tools/define-tool.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
@@ -198,6 +199,19 @@ describe("a sandbox that does not work on the host's folders", () => {
     expect((await callBoth([outer, chain[1]], request("bash"), long)).content).toBe(long);
     const cut = await callBoth([outer, chain[1]], request("bash"), "x".repeat(30_001));
     expect(String(cut.content).length).toBeLessThanOrEqual(30_000);
+  });
+
+  test("the loss has a name", async () => {
+    const files = { writeFile: async () => {}, stat: async () => undefined };
+    const storing = storeToolOutput({
+      tool: "bash",
+      callId: "c",
+      text: "x",
+      folder: "f",
+      files,
+      blobs: createMemoryBlobs(),
+    });
+    await expect(storing).rejects.toBeInstanceOf(ToolOutputNotStoredError);
   });
 
   test("a sandbox that cannot be had costs no result", async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,7 +5,7 @@ import { uploadsMiddleware } from "../../../actors/middleware/uploads.ts";
 import { listUploadedFilesTool } from "../../../actors/tools/list-uploaded-files.ts";
 import { createThreadReducer } from "../../../reducers/built-in.ts";
 import { listUploadsCases, uploadCases } from "../../cases/uploads.ts";
-import { madeThreadFolders } from "../sandboxes/thread-files.ts";
+import { madeThreadFolders, makePipe } from "../sandboxes/thread-files.ts";
 import { callHook, hookRuntime, hookState, toolRuntime } from "./hook-bench.ts";
 
 const reducer = createThreadReducer();
@@ -136,7 +135,7 @@ describe("names that are not an upload's", () => {
     const folders = await withFiles(["a.txt"]);
     await symlink("a.txt", join(folders.uploads_path, "link.txt"));
     await mkdir(join(folders.uploads_path, "folder"));
-    execFileSync("mkfifo", [join(folders.uploads_path, "pipe")]);
+    await makePipe(join(folders.uploads_path, "pipe"));
     expect((await sent(files("link.txt", "folder", "pipe"), { folders })).uploaded).toEqual([]);
   });
 

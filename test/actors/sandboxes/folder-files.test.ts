@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFile, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -6,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { FileAccessError } from "../../../actors/sandboxes/file-access-error.ts";
 import { createFolderFiles, maxFileBytes } from "../../../actors/sandboxes/folder-files.ts";
 import { PathNotAllowedError } from "../../../actors/sandboxes/sandbox.ts";
-import { madeThreadFolders } from "./thread-files.ts";
+import { madeThreadFolders, makePipe } from "./thread-files.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
@@ -56,7 +55,7 @@ test("writing through a link out of the folders changes nothing outside", async 
 test("pipes, sockets and folders are no files, and opening one does not hang", async () => {
   const folders = await madeThreadFolders();
   const files = createFolderFiles(folders);
-  execFileSync("mkfifo", [join(folders.workspace_path, "pipe")]);
+  await makePipe(join(folders.workspace_path, "pipe"));
   const server = createServer();
   const socket = join(folders.workspace_path, "socket");
   await new Promise<void>((resolve) => server.listen(socket, resolve));

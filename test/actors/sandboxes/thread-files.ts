@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { runProcess } from "../../../actors/sandboxes/run-process.ts";
 import type { ThreadFolders } from "../../../actors/sandboxes/sandbox.ts";
 import { createThreadFolders, threadFolders } from "../../../actors/sandboxes/thread-folders.ts";
 
@@ -20,4 +21,17 @@ export async function madeThreadFolders(
   const folders = threadFolders({ folder: store, threadId: "t" });
   await createThreadFolders(folders);
   return { ...folders, store };
+}
+
+/** Makes a named pipe: a thing in a folder that is no file and blocks whoever opens it. */
+export async function makePipe(path: string): Promise<void> {
+  const env = { PATH: "/usr/bin:/bin" };
+  const made = await runProcess({
+    file: "mkfifo",
+    args: [path],
+    env,
+    timeoutMs: 10_000,
+    maxOutputBytes: 1_000,
+  });
+  if (made.exitCode !== 0) throw new Error(`mkfifo failed: ${made.stderr}`);
 }
