@@ -1,13 +1,33 @@
 import { AppendOutcomeUnknownError, LogFormatError, LogUnavailableError } from "./event-log.ts";
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
-const code = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
+const code = {
+  error: 1,
+  busy: 5,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
 
+/** What SQLite calls them, for the errors to which a driver adds no code. */
+const codeByMessage: Readonly<Record<string, number>> = {
+  "database is locked": code.busy,
+  "attempt to write a readonly database": code.readOnly,
+  "disk I/O error": code.ioError,
+  "database disk image is malformed": code.corrupt,
+  "database or disk is full": code.full,
+  "unable to open database file": code.cannotOpen,
+  "file is not a database": code.notADatabase,
+};
 /** Primary result code of an error that SQLite raised; undefined for any other error. */
 function codeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number")
-    return undefined;
-  return error.errcode & 0xff;
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode & 0xff;
+  const known = Object.entries(codeByMessage).find(([message]) => error.message.includes(message));
+  return known?.[1] ?? code.error;
 }
 
 export function isSqliteError(error: unknown): boolean {
@@ -40,6 +60,8 @@ export function translateSqliteError(cause: unknown, path: string): unknown {
       return unavailable(
         "the file cannot be opened. Check that it is there and that you may read and write it.",
       );
+    // Every statement is one of ours: one that fails in itself does not fit the tables of the file.
+    case code.error:
     case code.corrupt:
     case code.notADatabase:
       return new LogFormatError(

@@ -60,7 +60,12 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   const file = readOnly
     ? await openForReading(path)
     : await openForWriting(path, { synchronous, busyTimeoutMs });
-  return createSqliteStore(file, path, options);
+  try {
+    return createSqliteStore(file, path, options);
+  } catch (error) {
+    await file.close();
+    throw translateSqliteError(error, path);
+  }
 }
 
 /** The log and the side records of an opened file, for those who opened it in their own way. */
