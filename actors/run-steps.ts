@@ -141,7 +141,11 @@ interface ToolsPhase {
 async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }: ToolsPhase): Promise<void> {
   const { id, name, args } = call;
   const answers = call.answers.map(({ by, decision }) => ({ by: by as AttributedDraft["by"], decision }));
-  const outcome = await executeToolCall(ctx, { call: { id, name, args, type: "tool_call" }, answers });
+  const record = async (drafts: readonly AttributedDraft[]) => {
+    await recordInRun(scope, planned(drafts, scope.trail.toolCalls.get(id) ?? scope.trail.last), ctx.step);
+  };
+  const pending = { call: { id, name, args, type: "tool_call" }, answers };
+  const outcome = await executeToolCall({ ...ctx, record }, pending);
   if (outcome.kind === "interrupted") {
     const { request, by } = outcome;
     const value = request.value as AskedInterrupt["value"];

@@ -59,7 +59,8 @@ export async function settleRun(
     settlement.ending === "completed" && released.error
       ? { ...settlement, ending: "failed" as const, error: released.error }
       : settlement;
-  const end = endOf(scope, failure);
+  const { capped } = factsAfter(scope, scope.appender.view, pending);
+  const end = endOf(scope, failure, capped ?? undefined);
   const draft = endDraft(scope, end, cancelReason);
   await recordEnd(scope, { ending: failure.ending, stopReason: failure.stopReason, draft }, [
     [pending, released.drafts],
@@ -89,12 +90,16 @@ async function release(
   }
 }
 
-function endOf(scope: RunScope, { ending, error, stopReason }: Settlement): Omit<RunEnd, "view"> {
+function endOf(
+  scope: RunScope,
+  { ending, error, stopReason }: Settlement,
+  capped: string | undefined,
+): Omit<RunEnd, "view"> {
   return {
     status: ending,
     error: ending === "failed" ? toErrorData(error) : undefined,
     cause: ending === "failed" ? error : undefined,
-    stopReason: ending === "completed" ? stopReason : undefined,
+    stopReason: ending === "completed" ? (stopReason ?? capped) : undefined,
     interrupts: ending === "interrupted" ? scope.asked.map(({ answered: _, ...interrupt }) => interrupt) : [],
   };
 }

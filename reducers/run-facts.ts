@@ -65,6 +65,8 @@ export interface ThreadFacts {
   readonly modelCallId: string | null;
   /** Jump that the tools of this step asked for; `end` wins. */
   readonly jump: "model" | "tools" | "end" | null;
+  /** Why a middleware cut this run's work short, the last time it did. */
+  readonly capped: string | null;
   /** Model calls that were answered in this run; a run that resumes another goes on counting. */
   readonly modelCalls: number;
   readonly toolCalls: { readonly [name: string]: number };
@@ -97,6 +99,7 @@ export const initialFacts: ThreadFacts = {
   interrupts: [],
   modelCallId: null,
   jump: null,
+  capped: null,
   modelCalls: 0,
   toolCalls: {},
   eventCounts: {},
@@ -194,6 +197,7 @@ function startRun(facts: Draft, data: DataOf<typeof RunStarted>, version: number
   facts.lastRunId = runId;
   if (resumes !== undefined) return;
   facts.interrupts = [];
+  facts.capped = null;
   facts.modelCalls = 0;
   facts.toolCalls = {};
   facts.eventCounts = {};
@@ -258,6 +262,9 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
   },
   RunCancelRequested(facts, data: { runId: string; reason: string }) {
     if (facts.run?.runId === data.runId) facts.run = { ...facts.run, cancelReason: data.reason };
+  },
+  RunCapped(facts, data: { reason: string }) {
+    facts.capped = data.reason;
   },
   RunCompleted(facts) {
     endRun(facts, "completed");

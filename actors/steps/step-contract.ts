@@ -38,6 +38,8 @@ export interface StepContext {
   readonly callId?: string | undefined;
   /** Publishes live items (tokens, custom chunks). */
   publish(item: RunItem): void;
+  /** Records facts about a call that is under way: other arguments than the model's. Given while tools run. */
+  readonly record?: (drafts: readonly AttributedDraft[]) => Promise<void>;
 }
 
 export type HookPhase = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent";

@@ -1,8 +1,12 @@
 import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { DataOf } from "../../events/define-event.ts";
 import type { Emitter } from "../../events/envelope.ts";
 import type { Json } from "../../events/json.ts";
 import type { ToolCall } from "../../events/message.ts";
+import { ToolCallStarted } from "../../events/tool.ts";
+import { sameJson } from "../../reducers/same-json.ts";
 import { type InterruptRequest, isInterruptRequest } from "../interrupt.ts";
+import { plainJson } from "../messages/plain-json.ts";
 import { toLangChain } from "../messages/to-langchain.ts";
 import type { JumpTarget, ToolCallRequest, ToolCallResult } from "../middleware/define-middleware.ts";
 import type { AgentTool, ToolRuntime } from "../tools/define-tool.ts";
@@ -59,6 +63,16 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
   const errors = new Map<BaseMessage, Error>();
   let goto: JumpTarget | undefined;
   let ran: AgentTool | undefined;
+  let editor: Emitter = "runtime";
+  let knownArgs = call.args;
+
+  /** A call that runs with other arguments than the model gave says so before it runs. */
+  const recordArgs = async (name: string, args: ToolCall["args"]): Promise<void> => {
+    if (sameJson(knownArgs, args)) return;
+    knownArgs = args;
+    const edited = plainJson(args) as DataOf<typeof ToolCallStarted>["args"];
+    await ctx.record?.([{ draft: ToolCallStarted({ callId: call.id, name, args: edited }), by: editor }]);
+  };
 
   const refused = (at: IdentifiedCall, error: Error): ToolMessage => {
     const message = toLangChain(toolError(at, error.message)) as ToolMessage;
@@ -96,6 +110,7 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
     try {
       const runtime = toolRuntime(ctx, tool, request, fold);
       ran = tool;
+      await recordArgs(tool.name, toolCall.args);
       return await settle(await invokeTool(tool, toolCall, runtime, answerFor(by)), by, toolCall);
     } catch (error) {
       // Bad arguments are the model's to mend, and no reason for a middleware to try again.
@@ -114,6 +129,7 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
       // The id ties call, result and log together; a middleware may change everything else.
       const toolCall = Object.freeze({ ...passed.toolCall, id: call.id });
       const state = hookState(fold.state);
+      if (!sameJson(toolCall.args, request.toolCall.args)) editor = by;
       return runLayer(depth + 1, { ...passed, toolCall, state, decision: undefined });
     };
     try {
