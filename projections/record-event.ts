@@ -1,0 +1,32 @@
+import { v7 as uuidv7 } from "uuid";
+import type { EventDraft } from "../events/define-event.ts";
+import { type Emitter, type RecordedEvent, threadStream } from "../events/envelope.ts";
+import { createEventRegistry } from "../events/event-registry.ts";
+import type { Json } from "../events/json.ts";
+import type { EventLog } from "../events/log/event-log.ts";
+
+/**
+ * Records one event about a thread as a whole, from outside any run, behind what is there.
+ *
+ * @throws {InvalidEventError} @throws {StreamDeletedError}
+ */
+export async function recordThreadEvent(
+  log: EventLog,
+  threadId: string,
+  draft: EventDraft,
+  by: Emitter,
+): Promise<RecordedEvent> {
+  const { version: schema } = createEventRegistry().check(draft);
+  const id = uuidv7();
+  const event = {
+    id,
+    type: draft.type,
+    data: draft.data as Json,
+    recordedAt: new Date().toISOString(),
+    metadata: { schema, by, causationId: id, correlationId: id },
+  };
+  const { events } = await log.append(threadStream(threadId), [event], { expectedVersion: "any" });
+  const [recorded] = events;
+  if (!recorded) throw new Error(`${draft.type} was appended, but the log gave no event back.`);
+  return recorded;
+}
