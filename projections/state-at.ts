@@ -54,10 +54,15 @@ export interface StateReader {
   settled(): Promise<void>;
 }
 
+/** Farther than this from a state in memory, the messages are folded anew: their events are often at hand. */
+const maxContinuedEvents = 500;
+const defaultMessageBytes = 64 * 1024 * 1024;
+
 /**
  * Opens a reader of states.
  *
  * @param options.cachedStates whole states kept in memory; 4 when left out
+ * @param options.cachedMessageBytes parsed message events kept in memory, as bytes of their JSON; 64 MiB when left out
  * @example
  * const reader = createStateReader({ log, side, reducer: createThreadReducer({ openFields: true }), registry });
  * await reader.stateAt("t1", 12);
@@ -68,13 +73,15 @@ export function createStateReader(options: {
   readonly reducer: StateReducer;
   readonly registry: EventRegistry;
   readonly cachedStates?: number;
+  readonly cachedMessageBytes?: number;
 }): StateReader {
   const { log, side, reducer, registry, cachedStates = 4 } = options;
+  const { cachedMessageBytes = defaultMessageBytes } = options;
   const lineage = createLineageCache(log);
   const pages = createFoldPages(log, registry);
   const snapshots = createSnapshots({ log, side, description: reducer.description });
   const fields = createFieldsReader({ reducer, pages, snapshots, cached: 4 * cachedStates });
-  const readMessages = createMessagesReader(reducer, pages);
+  const readMessages = createMessagesReader(reducer, pages, cachedMessageBytes);
   const types = foldedTypes(reducer);
   const live = createLiveSnapshots(snapshots);
   const states = createStateCache<State>(cachedStates);
@@ -84,7 +91,8 @@ export function createStateReader(options: {
     const last = segments.at(-1);
     if (!last) return reducer.initial;
     const known = states.best(segments);
-    const state = known
+    const isNear = known && lengthOf(segmentsAfter(segments, known)) <= maxContinuedEvents;
+    const state = isNear
       ? await continued(known.value, segmentsAfter(segments, known))
       : await whole(segments);
     states.set({ stream: last.stream, version: last.to }, state);
@@ -98,7 +106,7 @@ export function createStateReader(options: {
   const whole = async (segments: readonly Segment[]): Promise<State> => {
     const found = await fields.read(segments);
     if (!readMessages) return found.fields;
-    const list = await readMessages(since(segments, found.messagesFrom));
+    const list = await readMessages.read(since(segments, found.messagesFrom));
     return { [messages.field]: list, ...found.fields };
   };
 
@@ -134,6 +142,7 @@ export function createStateReader(options: {
       lineage.forget(stream);
       fields.forget(stream);
       states.forget(stream);
+      readMessages?.forget(stream);
       live.forget(stream);
       await snapshots.settled();
       await dropSnapshots(side, stream);
@@ -141,6 +150,10 @@ export function createStateReader(options: {
     settled: snapshots.settled,
   };
   return reader;
+}
+
+function lengthOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 
 /** The lineage from an event on, when that event is on it. */

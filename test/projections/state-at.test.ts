@@ -30,8 +30,14 @@ async function folded(log: EventLog, threadId: string, version: number): Promise
   return state;
 }
 
-function readerOf(log: EventLog, side: SideStore = createMemorySide(), cachedStates?: number) {
-  const cached = cachedStates === undefined ? {} : { cachedStates };
+interface Cached {
+  readonly cachedStates?: number;
+  readonly cachedMessageBytes?: number;
+}
+
+const nothing: Cached = { cachedStates: 0, cachedMessageBytes: 0 };
+
+function readerOf(log: EventLog, side: SideStore = createMemorySide(), cached: Cached = {}) {
   return createStateReader({ log, side, reducer, registry, ...cached });
 }
 
@@ -79,6 +85,7 @@ describe("the state at a version", () => {
           const heads = await growFamily(log, parts, turns);
           const side = createMemorySide();
           const warm = readerOf(log, side);
+          const shared = readerOf(log, side, { cachedStates: 0 });
           for (const [index, at] of questions) {
             const thread = `t${index % parts.length}`;
             const version = at % ((heads[thread] ?? 0) + 1);
@@ -86,7 +93,8 @@ describe("the state at a version", () => {
             expect(await warm.stateAt(thread, version)).toEqual(truth);
             expect(await warm.fieldsAt(thread, version)).toEqual(withoutMessages(truth));
             await warm.settled();
-            const cold = readerOf(log, side, 0);
+            expect(await shared.stateAt(thread, version)).toEqual(truth);
+            const cold = readerOf(log, side, nothing);
             expect(await cold.stateAt(thread, version)).toEqual(truth);
             expect(await cold.fieldsAt(thread, version)).toEqual(withoutMessages(truth));
           }
@@ -125,15 +133,13 @@ describe("the state at a version", () => {
     await expect(reader.stateAt("a", 1)).rejects.toThrow(UnknownThreadError);
   });
 
-  test("starts from a state in memory when `cachedStates` lets it", async () => {
-    const readsFor = async (cachedStates: number) => {
+  describe("reads less again", () => {
+    const readsFor = async (cached: Cached, versions: readonly number[]) => {
       const log = createMemoryLog();
-      const messages = Array.from({ length: 50 }, (_, n) => ({ id: `m${n}`, type: "human", content: "x" }));
-      await recordLog(
-        log,
-        "a",
-        messages.map((message) => MessagesAdded({ messages: [message] })),
-      );
+      const said = Array.from({ length: 600 }, (_, n) => {
+        return MessagesAdded({ messages: [{ id: `m${n}`, type: "human", content: "x" }] });
+      });
+      await recordLog(log, "a", said);
       let events = 0;
       const counting: EventLog = {
         ...log,
@@ -144,14 +150,28 @@ describe("the state at a version", () => {
           }
         },
       };
-      const reader = readerOf(counting, createMemorySide(), cachedStates);
-      await reader.stateAt("a", 49);
-      events = 0;
-      expect((await reader.stateAt("a", 50)).messages).toHaveLength(50);
-      return events;
+      const reader = readerOf(counting, createMemorySide(), cached);
+      const reads: number[] = [];
+      for (const version of versions) {
+        events = 0;
+        expect((await reader.stateAt("a", version)).messages).toHaveLength(version);
+        reads.push(events);
+      }
+      return reads;
     };
-    expect(await readsFor(1)).toBe(1);
-    expect(await readsFor(0)).toBeGreaterThanOrEqual(50);
+
+    test("near a state that `cachedStates` keeps", async () => {
+      const [, next] = await readsFor({ cachedStates: 1, cachedMessageBytes: 0 }, [49, 50]);
+      expect(next).toBe(1);
+      expect((await readsFor(nothing, [49, 50]))[1]).toBeGreaterThanOrEqual(50);
+    });
+
+    test("at any version of a thread whose messages `cachedMessageBytes` keeps", async () => {
+      const all = await readsFor({ cachedStates: 0 }, [590, 40, 300, 600]);
+      expect(all.slice(1)).toEqual([0, 0, 10]);
+      const [, again] = await readsFor({ cachedStates: 0, cachedMessageBytes: 1000 }, [590, 590]);
+      expect(again).toBeGreaterThanOrEqual(590);
+    });
   });
 
   test("reads messages from the last clear on only", async () => {
