@@ -1,0 +1,44 @@
+import type { CommandModule } from "./command-module.ts";
+
+/** A command as `--help` lists it. Its module is loaded when it is called. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly alias?: string;
+  readonly summary: string;
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** All commands, in the order of the help. */
+export const commandTable: readonly CommandEntry[] = [
+  { name: "run", summary: "run an agent on a thread", load: () => import("./commands/run.ts") },
+  { name: "resume", summary: "answer what a thread waits for", load: () => import("./commands/resume.ts") },
+  { name: "threads", alias: "ls", summary: "list threads", load: () => import("./commands/threads.ts") },
+  { name: "events", summary: "show or follow a thread's events", load: () => import("./commands/events.ts") },
+  {
+    name: "state",
+    summary: "show a thread's state at any version",
+    load: () => import("./commands/state.ts"),
+  },
+  { name: "diff", summary: "compare the states of two versions", load: () => import("./commands/diff.ts") },
+  {
+    name: "replay",
+    summary: "refold a thread and check its states",
+    load: () => import("./commands/replay.ts"),
+  },
+  { name: "fork", summary: "start a new thread from a version", load: () => import("./commands/fork.ts") },
+  { name: "rewind", summary: "take a thread back to a version", load: () => import("./commands/rewind.ts") },
+  { name: "verify", summary: "check hashes, states and blobs", load: () => import("./commands/verify.ts") },
+  { name: "export", summary: "write threads as NDJSON", load: () => import("./commands/export.ts") },
+  {
+    name: "import",
+    summary: "read NDJSON or a LangGraph thread",
+    load: () => import("./commands/import.ts"),
+  },
+  { name: "machine", summary: "show the lifecycle of a thread", load: () => import("./commands/machine.ts") },
+  {
+    name: "config",
+    summary: "show the settings and where they come from",
+    load: () => import("./commands/config.ts"),
+  },
+  { name: "doctor", summary: "check this installation", load: () => import("./commands/doctor.ts") },
+];

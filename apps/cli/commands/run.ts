@@ -1,0 +1,134 @@
+import { cp, mkdir, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { type Command, Option } from "@commander-js/extra-typings";
+import { answerQuestions, concludeRun } from "../conclude-run.ts";
+import { followRun, streamModes } from "../follow-run.ts";
+import { openAgent } from "../open-agent.ts";
+import type { Session } from "../session.ts";
+import { FileNotFoundError, UsageError } from "../usage-error.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+const collect = (value: string, before: readonly string[]) => [...before, value];
+
+/** `threadfold run` */
+export function define(command: Command, session: Session): void {
+  command
+    .argument("[prompt]", "what to do; - or nothing reads stdin")
+    .option("--thread <id>", "go on with this thread, or start it under this id")
+    .option("--from <position>", "start from a version of a thread, in a fork of it")
+    .option("--model <name>", "builtin:planner, openai:<model>, ollama:<model>, replay:<file or thread> …")
+    .option("--agent <file>", "file that exports the agent")
+    .option(
+      "--files <path>",
+      "copy a file or folder into the thread's workspace first; may come again",
+      collect,
+      [],
+    )
+    .addOption(
+      new Option(
+        "--approve <how>",
+        "what to do with calls that need approval (default: ask, if a language model may run commands)",
+      ).choices(["ask", "all", "none"] as const),
+    )
+    .option("--max-steps <n>", "steps at most", wholeNumber)
+    .option("--timeout <seconds>", "cancel the run after this time", wholeNumber)
+    .addOption(
+      new Option("--stream <what>", "what to show while it runs")
+        .choices(streamModes)
+        .default("text" as const),
+    )
+    .action(async (given, flags) => {
+      const prompt = await promptFrom(given);
+      if (flags.thread !== undefined && flags.from !== undefined) {
+        throw new UsageError(
+          "--thread and --from name two threads. A run goes on with one. Give one of them.",
+        );
+      }
+      const model = flags.model ?? (await session.settings()).model.value;
+      const approve = flags.approve ?? (/^(?:builtin|replay):/.test(model) ? "all" : "ask");
+      const agent = await openAgent(session, {
+        approve,
+        ...(flags.model !== undefined && { model: flags.model }),
+        ...(flags.agent !== undefined && { agent: flags.agent }),
+        ...(flags.maxSteps !== undefined && { limits: { maxSteps: flags.maxSteps } }),
+      });
+      const thread =
+        flags.from === undefined
+          ? agent.thread(await threadNamed(session, flags.thread))
+          : await forkAt(session, agent, flags.from);
+      await copyFiles(session, flags.files, thread.id);
+      const run = thread.run(prompt);
+      const timer =
+        flags.timeout === undefined
+          ? undefined
+          : setTimeout(
+              () => void run.cancel(`timeout after ${flags.timeout} s`).catch(() => undefined),
+              flags.timeout * 1000,
+            );
+      try {
+        const policy = { approve, stream: flags.stream };
+        const first = await followRun(session, run, flags.stream);
+        await concludeRun(session, await answerQuestions(session, thread, first, policy));
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+}
+
+async function promptFrom(given: string | undefined): Promise<string> {
+  if (given !== undefined && given !== "-") return checkPrompt(given);
+  if (given === undefined && process.stdin.isTTY) {
+    throw new UsageError(
+      'There is no prompt. A run needs something to do. Write: threadfold run "list the files here"',
+    );
+  }
+  return checkPrompt(await text(process.stdin));
+}
+
+function checkPrompt(prompt: string): string {
+  if (prompt.trim() === "")
+    throw new UsageError("The prompt is empty. A run needs something to do. Write some text.");
+  return prompt;
+}
+
+/** A thread of the store by the beginning of its id; a text that fits none is the id of a new thread. */
+async function threadNamed(session: Session, text: string | undefined): Promise<string | undefined> {
+  if (text === undefined) return undefined;
+  const { UnknownThreadError } = await import("../../../projections/lineage.ts");
+  const { resolveThread } = await import("../../../projections/thread-position.ts");
+  const { checkStreamName } = await import("../../../events/log/event-log.ts");
+  try {
+    return await resolveThread((await session.store()).log, text);
+  } catch (error) {
+    if (!(error instanceof UnknownThreadError)) throw error;
+    checkStreamName(`thread-${text}`);
+    return text;
+  }
+}
+
+async function forkAt(session: Session, agent: Awaited<ReturnType<typeof openAgent>>, from: string) {
+  const { resolvePosition } = await import("../../../projections/thread-position.ts");
+  const { threadId, version } = await resolvePosition((await session.store()).log, from);
+  const fork = await agent.thread(threadId).fork({ at: version });
+  session.terminal.say(`Forked ${threadId}@${version} as ${fork.id}.`);
+  return fork;
+}
+
+/** Files that are never copied into a workspace. */
+const left = /(?:^|[\\/])(?:node_modules|\.git)$/;
+
+async function copyFiles(session: Session, paths: readonly string[], threadId: string): Promise<void> {
+  if (paths.length === 0) return;
+  const { threadFolders } = await import("../../../actors/sandboxes/thread-folders.ts");
+  const { folder } = await session.store();
+  const { workspace_path: workspace } = threadFolders({ folder, threadId });
+  await mkdir(workspace, { recursive: true });
+  for (const path of paths) {
+    const from = resolve(path);
+    const found = await stat(from).catch(() => undefined);
+    if (!found) throw new FileNotFoundError(path);
+    const filter = (source: string) => !left.test(source);
+    await cp(from, join(workspace, basename(from)), { recursive: true, filter });
+  }
+}

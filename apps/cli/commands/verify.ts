@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import type { Command } from "@commander-js/extra-typings";
+import type { VerifiedThread, VerifyCheck, VerifySource } from "../../../projections/verify.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { withThreadsOf } from "../exported-threads.ts";
+import type { Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** `threadfold verify` */
+export function define(command: Command, session: Session): void {
+  command
+    .argument("[thread|file]", "a thread, or an exported file")
+    .option("--all", "every thread of the store")
+    .option("--chain", "only the chain of hashes")
+    .option("--fold", "only the fold and the state at the end of each run")
+    .option("--blobs", "only the blobs that events name")
+    .option("--snapshots", "only snapshots against the fold")
+    .action(async (source, { all, ...only }) => {
+      const { terminal, options } = session;
+      if ((source === undefined) === (all === undefined)) {
+        throw new UsageError(
+          "Nothing to verify. Name a thread or a file, or give --all. Like: threadfold verify --all",
+        );
+      }
+      const verify = await import("../../../projections/verify.ts");
+      const { resolveThread } = await import("../../../projections/thread-position.ts");
+      const chosen = verify.verifyChecks.filter((check) => only[check]);
+      const checks = chosen.length > 0 ? withChain(chosen) : verify.verifyChecks;
+      const results: VerifiedThread[] = [];
+      const verifyOne = async (from: VerifySource, threadId: string) => {
+        const result = await verify.verifyThread({ ...from, ...(await session.reading()) }, threadId, {
+          checks,
+        });
+        results.push(result);
+        if (options.ndjson) await terminal.record(result);
+        else if (!options.json) await terminal.line(lineOf(result, session));
+      };
+      if (source !== undefined && existsSync(source)) {
+        await withThreadsOf(source, async (store, threadIds) => {
+          for (const threadId of threadIds) await verifyOne(store, threadId);
+        });
+      } else {
+        const store = await session.store();
+        if (source !== undefined) await verifyOne(store, await resolveThread(store.log, source));
+        else {
+          for await (const threadId of verify.allThreads(store.log)) {
+            await verifyOne(store, threadId);
+            session.signal.throwIfAborted();
+          }
+        }
+      }
+      const broken = results.filter(({ problems }) => problems.length > 0);
+      if (broken.length > 0) session.exitWith(exitCodes.checkFailed);
+      if (options.json) return terminal.json({ ok: broken.length === 0, threads: results });
+      if (all) terminal.say(`${results.length} threads verified, ${broken.length} with problems.`);
+    });
+}
+
+/** A broken chain is always told: nothing else can be trusted then. */
+function withChain(checks: readonly VerifyCheck[]): readonly VerifyCheck[] {
+  return checks.includes("chain") ? checks : ["chain", ...checks];
+}
+
+function lineOf(result: VerifiedThread, session: Session): string {
+  const { green, red } = session.terminal.colors;
+  const { threadId, version, events, stateHashes, blobs, erasedBlobs, problems } = result;
+  if (problems.length === 0) {
+    const erased = erasedBlobs > 0 ? `, ${erasedBlobs} erased` : "";
+    return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes, ${blobs} blobs${erased})`;
+  }
+  const lines = problems.map(
+    ({ check, stream, version: at, message }) => `  ${check} at ${stream}@${at}: ${message}`,
+  );
+  return [`${threadId}@${version}: ${red("broken")}`, ...lines].join("\n");
+}

@@ -1,0 +1,63 @@
+/** What the process ends with. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  checkFailed: 4,
+  conflict: 5,
+  waiting: 6,
+  unreachable: 7,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** By name, so that no module is loaded just to recognise its errors. */
+const codeByName: Readonly<Record<string, ExitCode>> = {
+  UsageError: exitCodes.usage,
+  ConfigError: exitCodes.usage,
+  AgentFileError: exitCodes.usage,
+  AssemblyError: exitCodes.usage,
+  FieldConflictError: exitCodes.usage,
+  EventConflictError: exitCodes.usage,
+  UnknownStoreUrlError: exitCodes.usage,
+  UnknownModelError: exitCodes.usage,
+  MissingProviderError: exitCodes.usage,
+  MissingKeyError: exitCodes.usage,
+  PositionSyntaxError: exitCodes.usage,
+  AmbiguousThreadError: exitCodes.usage,
+  InvalidPathError: exitCodes.usage,
+  InvalidNameError: exitCodes.usage,
+  UnknownThreadError: exitCodes.notFound,
+  UnknownRunError: exitCodes.notFound,
+  VersionOutOfRangeError: exitCodes.notFound,
+  UnknownInterruptError: exitCodes.notFound,
+  FileNotFoundError: exitCodes.notFound,
+  ReplaySourceError: exitCodes.notFound,
+  BrokenExportError: exitCodes.checkFailed,
+  DamagedEventError: exitCodes.checkFailed,
+  VersionConflict: exitCodes.conflict,
+  ThreadBusyError: exitCodes.conflict,
+  ThreadDiffersError: exitCodes.conflict,
+  InterruptAnsweredError: exitCodes.conflict,
+  RunLostError: exitCodes.conflict,
+};
+
+/** Exit code of an error that ended a command. */
+export function exitCodeFor(error: unknown): ExitCode {
+  const name = error instanceof Error ? error.name : "";
+  if (Object.hasOwn(codeByName, name)) return codeByName[name] ?? exitCodes.failed;
+  return isUnreachable(error) ? exitCodes.unreachable : exitCodes.failed;
+}
+
+const networkError =
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|UND_ERR_CONNECT|fetch failed|connection error|socket hang up|APIConnection/i;
+
+/** True for an error that says that a server could not be reached. Data of a recorded error is fine, too. */
+export function isUnreachable(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { name, message, code, cause } = error as { [key: string]: unknown };
+  const told = [name, message, code].filter((text) => typeof text === "string").join(" ");
+  return networkError.test(told) || (cause !== undefined && cause !== error && isUnreachable(cause));
+}
