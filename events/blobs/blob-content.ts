@@ -27,6 +27,7 @@ interface MovedText extends BlobReference {
 }
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]+)*;base64,/;
+const wholeDataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,[A-Za-z0-9+/_-]+={0,2}$/;
 const bareBase64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const embeddedDataUrl = new RegExp(`;base64,[A-Za-z0-9+/_=-]{${maxInlineBase64Length}}`);
 
@@ -41,6 +42,8 @@ function isMovedText(value: unknown): value is MovedText {
 
 /** True when a string has to leave the event. `text`: it is written for readers, so bare base64 is not looked for. */
 function isTooLarge(value: string, text: boolean): boolean {
+  // A data URL is nothing but bytes, however few.
+  if (!text && wholeDataUrl.test(value)) return true;
   if (value.length <= maxInlineBase64Length) return false;
   if (value.length > maxInlineTextLength || embeddedDataUrl.test(value)) return true;
   return !text && bareBase64.test(value);

@@ -69,12 +69,11 @@ export function createMemoryLog(): EventLog {
     if (known?.deleted) throw new StreamDeletedError(name);
     const actual = known?.head.version ?? 0;
     const ids = newEvents.map((event) => event.id);
-    const earlier = earlierAppend(
-      ids,
-      expected,
-      actual,
-      (from, to) => known?.events.slice(from - 1, to) ?? [],
-    );
+    const earlier = earlierAppend(ids, expected, actual, {
+      read: (from, to) => known?.events.slice(from - 1, to) ?? [],
+      find: (id, from) =>
+        known?.events.findLast((event) => event.version >= from && event.id === id)?.version,
+    });
     if (earlier) return resultOf(earlier, known);
     const wanted = expected === "no-stream" ? 0 : expected;
     if (wanted !== "any" && wanted !== actual) throw new VersionConflict(name, expected, actual);

@@ -7,7 +7,7 @@ import { createRecentlyUsed } from "./recently-used.ts";
 import { earlierAppend } from "./retry.ts";
 import type { SqliteDatabase } from "./sqlite-driver.ts";
 import type { SqliteReader } from "./sqlite-reader.ts";
-import { encodeEvent, insertEvent } from "./sqlite-rows.ts";
+import { encodeEvent, encodeId, insertEvent } from "./sqlite-rows.ts";
 import type { Words } from "./sqlite-words.ts";
 
 /** What an append must know of its stream. */
@@ -37,6 +37,9 @@ export function createAppender(database: SqliteDatabase, reader: SqliteReader, w
   const addStream = database.prepare("INSERT INTO streams (name) VALUES (?) RETURNING id");
   const addRun = database.prepare("INSERT INTO runs (run) VALUES (?) RETURNING id");
   const addEvent = database.prepare(insertEvent);
+  const findEvent = database.prepare(
+    "SELECT version FROM events WHERE stream = ? AND version >= ? AND id = ? ORDER BY version DESC LIMIT 1",
+  );
   const removeEvents = database.prepare("DELETE FROM events WHERE stream = ?");
   const buryStream = database.prepare(
     "UPDATE streams SET deleted_version = ?, deleted_hash = ? WHERE id = ?",
@@ -130,9 +133,11 @@ export function createAppender(database: SqliteDatabase, reader: SqliteReader, w
       const wanted = expected === "no-stream" ? 0 : expected;
       if (wanted !== actual) {
         const ids = prepared.map(({ event }) => event.id);
-        const earlier = earlierAppend(ids, expected, actual, (from, to) =>
-          reader.range({ stream: name, from, to, limit: to - from + 1 }),
-        );
+        const earlier = earlierAppend(ids, expected, actual, {
+          read: (from, to) => reader.range({ stream: name, from, to, limit: to - from + 1 }),
+          find: (id, from) =>
+            findEvent.get(stream.number ?? null, from, encodeId(id))?.[0] as number | undefined,
+        });
         const last = earlier?.at(-1);
         if (earlier && last) return { version: last.version, position: last.position, events: earlier };
         if (wanted !== "any") throw new VersionConflict(name, expected, actual);
