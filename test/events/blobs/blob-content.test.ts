@@ -54,6 +54,17 @@ describe("large content lives in the blob store", () => {
     expect(Buffer.from(await blobs.get(sha256)).toString("base64")).toBe(image);
   });
 
+  test("a data URL leaves the event, however short it is, and a text that mentions one stays", async () => {
+    const blobs = createMemoryBlobs();
+    const url = `data:image/png;base64,${image.slice(0, 8)}`;
+    const message = human([{ type: "image_url", image_url: { url } }]);
+    const moved = await moveToBlobs(message, blobs);
+    expect(JSON.stringify(moved)).not.toContain(image.slice(0, 8));
+    expect(await resolveBlobs(moved, blobs)).toEqual(message);
+    const mention = human([{ type: "text", text: url }]);
+    expect(await moveToBlobs(mention, blobs)).toBe(mention);
+  });
+
   test("ordinary messages are given back as they are", async () => {
     const blobs = createMemoryBlobs();
     const message = human([
