@@ -1,10 +1,9 @@
 import { v7 as uuidv7 } from "uuid";
 import { openStore } from "../events/open-store.ts";
 import type { Store } from "../events/store.ts";
-import { createStateReader } from "../projections/state-at.ts";
-import { createStateHasher } from "../projections/state-hash.ts";
 import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./agent-contract.ts";
 import { assemble } from "./assemble.ts";
+import { openEnvironment } from "./environment.ts";
 import { harnessMiddleware } from "./harness.ts";
 import { answersFor, readLangChainInput } from "./langchain-input.ts";
 import {
@@ -14,18 +13,14 @@ import {
   RunFailedError,
 } from "./langchain-output.ts";
 import { readStreamModes, streamRun } from "./langgraph-stream.ts";
-import { createLease } from "./lease.ts";
 import type { Middleware } from "./middleware/define-middleware.ts";
 import { createRegistry } from "./registry.ts";
 import { causeOf } from "./run-handle.ts";
 import type { Environment } from "./run-scope.ts";
 import { createThread } from "./thread.ts";
-import { createViewFold } from "./thread-view.ts";
 
 /** Milliseconds after which an idle thread leaves memory. */
 const defaultIdleMs = 60_000;
-/** Milliseconds that the lease of a run lasts without renewal. */
-const defaultLeaseMs = 15_000;
 
 /** The middlewares of an agent: with the preset, its own stand in the harness's place for them. */
 function chainOf({ preset, harness, middleware = [] }: AgentOptions): readonly Middleware[] {
@@ -56,28 +51,10 @@ export function createAgent(options: AgentOptions): Agent {
     return opening;
   };
   const assembly = assemble({ ...options, middleware: chainOf(options) }, store);
-  const fold = createViewFold(assembly.reducer, assembly.registry);
 
   let building: Promise<Environment> | undefined;
-  const build = async (): Promise<Environment> => {
-    const opened = await store();
-    const { log, side } = opened;
-    return {
-      assembly,
-      store: opened,
-      fold,
-      reader: createStateReader({ log, side, reducer: fold.reducer, registry: assembly.registry }),
-      lease: createLease({
-        side,
-        leaseMs: options.leaseMs ?? defaultLeaseMs,
-        onRenewal: () => threads.lookAtRuns(),
-      }),
-      hasher: createStateHasher(),
-      limits: options.limits ?? {},
-      recovery: options.recovery ?? "close",
-      whenBusy: options.whenBusy ?? "reject",
-    };
-  };
+  const build = async (): Promise<Environment> =>
+    openEnvironment(assembly, await store(), options, () => threads.lookAtRuns());
   const environment = (): Promise<Environment> => {
     building ??= build();
     building.catch(() => {
