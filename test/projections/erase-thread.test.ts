@@ -129,9 +129,7 @@ describe("after a thread is erased", () => {
     expect(erased).toMatchObject({ version: events.length + 1, blobs: 1, dropped: [] });
     expect(erased.updated).toHaveLength(builtInProjections.length);
     expect(await filesWith(secret)).toEqual([]);
-    expect(await filesWith(chinese)).toEqual(
-      expect.not.arrayContaining([expect.stringContaining("threads.db")]),
-    );
+    expect(await filesWith(chinese)).toEqual([]);
     expect(await snapshotOf("gone", 5, "x")).toBeUndefined();
 
     await projections.close();
@@ -199,7 +197,7 @@ describe("projections that cannot forget by themselves", () => {
     const { dropped } = await eraseThread(store, "gone", {
       projections: { store: rows, projections: builtInProjections },
     });
-    expect(dropped.sort()).toEqual(["thread-list@1/1", "unknown@1/1"]);
+    expect([...dropped].sort()).toEqual(["thread-list@1/1", "unknown@1/1"]);
     expect(await filesWith(secret)).toEqual([]);
     await rows.close();
   });
