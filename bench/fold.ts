@@ -178,7 +178,7 @@ async function benchFields(log: EventLog, side: SideStore, head: number): Promis
 async function benchHistory(log: EventLog, side: SideStore): Promise<void> {
   const times: number[] = [];
   for (let round = 0; round < 20; round++) {
-    const reader = open(log, side);
+    const reader = createStateReader({ log, side, reducer, registry });
     const before = performance.now();
     const rows = await reader.history(threadId, { limit: 10 });
     for (const row of rows) await row.fields();

@@ -9,7 +9,7 @@ import type { FoldPages } from "./fold-pages.ts";
 import type { Segment } from "./lineage.ts";
 import { createSnapshotPace, firstSnapshotBytes, paceOfReads } from "./snapshot-pace.ts";
 import type { FieldsAt, Snapshots } from "./snapshots.ts";
-import { createStateCache, type StateCache, segmentsAfter } from "./state-cache.ts";
+import { createStateCache, lengthOf, type StateCache, segmentsAfter } from "./state-cache.ts";
 
 /** Folds all fields but the messages, from the nearest snapshot on. */
 export interface FieldsReader {
@@ -18,6 +18,8 @@ export interface FieldsReader {
 }
 
 const eventsPerStep = 64;
+/** So near a result in memory no snapshot is looked for. */
+const maxEventsToFold = 256;
 
 function updatesMessages({ type, data }: FoldEvent): boolean {
   return type === "StateUpdated" && (data as DataOf<typeof StateUpdated>).field === messages.field;
@@ -58,7 +60,8 @@ export function createFieldsReader(options: {
   const startOf = async (segments: readonly Segment[]) => {
     const cached = cache.best(segments);
     const rest = cached ? segmentsAfter(segments, cached) : segments;
-    const snapshot = await snapshots.nearest(rest);
+    const isNear = cached && lengthOf(rest) <= maxEventsToFold;
+    const snapshot = isNear ? undefined : await snapshots.nearest(rest);
     if (snapshot) return { at: snapshot, value: snapshot as FieldsAt, size: snapshot.size };
     if (cached) return { at: cached, value: cached.value, size: firstSnapshotBytes };
     return {

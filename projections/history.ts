@@ -84,7 +84,10 @@ function belongTogether(a: RecordedEvent, b: RecordedEvent, granularity: "event"
   return runId !== undefined && runId === b.metadata.runId && step === b.metadata.step;
 }
 
-function rowOf(events: readonly RecordedEvent[], states: RowStates): HistoryRow[] {
+/** A row before its states are within reach. */
+type BareRow = Omit<HistoryRow, "values" | "fields">;
+
+function rowOf(events: readonly RecordedEvent[]): BareRow[] {
   const ordered = events.toSorted((a, b) => a.version - b.version);
   const first = ordered[0];
   const last = ordered.at(-1);
@@ -101,10 +104,28 @@ function rowOf(events: readonly RecordedEvent[], states: RowStates): HistoryRow[
       by: [...new Set(ordered.map(({ metadata }) => metadata.by))],
       runId: last.metadata.runId,
       step: last.metadata.step,
-      values: () => states.stateAt(threadId, version),
-      fields: () => states.fieldsAt(threadId, version),
     },
   ];
+}
+
+/** The fields of all rows are read with those of the first one asked for: from the oldest on it is one short fold. */
+function withStates(rows: readonly BareRow[], order: "newest" | "oldest", states: RowStates): HistoryRow[] {
+  const readAll = async () => {
+    const fields = new Map<BareRow, State>();
+    for (const row of order === "newest" ? rows.toReversed() : rows) {
+      fields.set(row, await states.fieldsAt(row.threadId, row.version));
+    }
+    return fields;
+  };
+  let reading: Promise<ReadonlyMap<BareRow, State>> | undefined;
+  return rows.map((row) => ({
+    ...row,
+    values: () => states.stateAt(row.threadId, row.version),
+    async fields() {
+      reading ??= readAll();
+      return (await reading).get(row) ?? states.fieldsAt(row.threadId, row.version);
+    },
+  }));
 }
 
 /** Rows of a lineage, as `StateReader.history` gives them. */
@@ -123,18 +144,27 @@ export async function readHistory(
     wanted = segmentsBefore(wanted, { ...at, version: first });
   }
   if (after !== undefined) wanted = segmentsAfter(wanted, atOf(threadId, after));
-  const rows: HistoryRow[] = [];
+  return withStates(await readRows(log, wanted, { order, limit, granularity }), order, states);
+}
+
+async function readRows(
+  log: EventLog,
+  segments: readonly Segment[],
+  options: Required<Pick<HistoryOptions, "order" | "limit" | "granularity">>,
+): Promise<BareRow[]> {
+  const { order, limit, granularity } = options;
+  const rows: BareRow[] = [];
   if (limit <= 0) return rows;
   let group: RecordedEvent[] = [];
   const firstRead = granularity === "event" ? limit : (limit + 1) * eventsPerRow;
-  for await (const event of walk(log, wanted, order === "newest", Math.min(firstRead, maxEventsPerRead))) {
+  for await (const event of walk(log, segments, order === "newest", Math.min(firstRead, maxEventsPerRead))) {
     const previous = group.at(-1);
     if (previous && !belongTogether(previous, event, granularity)) {
-      rows.push(...rowOf(group, states));
+      rows.push(...rowOf(group));
       group = [];
       if (rows.length === limit) return rows;
     }
     group.push(event);
   }
-  return [...rows, ...rowOf(group, states)];
+  return [...rows, ...rowOf(group)];
 }

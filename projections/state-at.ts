@@ -13,7 +13,13 @@ import { createLineageCache } from "./lineage-cache.ts";
 import { createLiveSnapshots } from "./live-snapshots.ts";
 import { createMessagesReader } from "./messages-at.ts";
 import { createSnapshots, dropSnapshots } from "./snapshots.ts";
-import { createStateCache, placeOnLineage, type StreamVersion, segmentsAfter } from "./state-cache.ts";
+import {
+  createStateCache,
+  lengthOf,
+  placeOnLineage,
+  type StreamVersion,
+  segmentsAfter,
+} from "./state-cache.ts";
 
 /** A state with the version that it belongs to. */
 export interface VersionedState {
@@ -150,10 +156,6 @@ export function createStateReader(options: {
     settled: snapshots.settled,
   };
   return reader;
-}
-
-function lengthOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 
 /** The lineage from an event on, when that event is on it. */

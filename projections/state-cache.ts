@@ -14,6 +14,11 @@ export interface StateCache<Value> {
   forget(stream: string): void;
 }
 
+/** Events of a lineage, counted without reading. */
+export function lengthOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}
+
 /** Place of a version on a lineage: greater is later; -1: it is not on it. */
 export function placeOnLineage(segments: readonly Segment[], at: StreamVersion): number {
   let before = 0;
