@@ -1,4 +1,5 @@
 import type { BlobStore } from "../events/blobs/blob-store.ts";
+import { storedBlobs } from "../events/blobs/encrypting-blobs.ts";
 import { threadIdOf, threadStream } from "../events/envelope.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
 import type { EventLog } from "../events/log/event-log.ts";
@@ -30,12 +31,16 @@ export async function* exportThreads(
   const streams = await withParents(log, threadIds);
   yield headerLine(threadIds, streams);
   const mentioned = new Map<string, string>();
+  const erased = new Set<string>();
   for (const [stream, version] of streams) {
+    const ofStream = new Set<string>();
     for await (const page of log.read(stream, { to: version })) {
       for (const event of page) {
         yield eventLine(event);
         if (!options.blobs) continue;
+        if (event.type === "ThreadErased") for (const sha256 of ofStream) erased.add(sha256);
         for (const { sha256, mimeType } of blobsOf(event)) {
+          ofStream.add(sha256);
           const known = mentioned.get(sha256);
           if (known === undefined || known === unknownType) mentioned.set(sha256, mimeType ?? unknownType);
         }
@@ -43,8 +48,11 @@ export async function* exportThreads(
     }
   }
   if (!options.blobs) return;
+  const blobs = storedBlobs(options.blobs);
   for (const sha256 of [...mentioned.keys()].sort()) {
-    const data = await options.blobs.get(sha256);
+    // What an erasure took away cannot come along.
+    if (erased.has(sha256) && !(await blobs.has(sha256))) continue;
+    const data = await blobs.get(sha256);
     yield blobLine({ sha256, mimeType: mentioned.get(sha256) ?? unknownType, data });
   }
 }

@@ -1,4 +1,5 @@
 import type { BlobStore } from "../events/blobs/blob-store.ts";
+import { storedBlobs } from "../events/blobs/encrypting-blobs.ts";
 import { type NewEvent, threadIdOf, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
@@ -81,7 +82,8 @@ export async function importThreads(
 ): Promise<readonly ImportedThread[]> {
   const { streams, blobs } = await readExport(lines);
   const plans = await planStreams(target, streams);
-  for (const { data, mimeType } of blobs) await target.blobs.put(data, mimeType);
+  const blobStore = storedBlobs(target.blobs);
+  for (const { data, mimeType } of blobs) await blobStore.put(data, mimeType);
   return writePlans(storedLog(target.log), plans);
 }
 

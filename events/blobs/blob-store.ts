@@ -20,6 +20,8 @@ export class BlobDamagedError extends Error {
 
 /** Large content by the SHA-256 of its bytes. A blob is durable before the event that names it. */
 export interface BlobStore {
+  /** The store underneath, when this one decrypts: bytes as they are stored, whose hashes are the digests. */
+  readonly stored?: BlobStore;
   /** Stores bytes (a text as UTF-8) and gives their reference. Storing the same bytes again changes nothing. */
   put(content: Uint8Array | string, mimeType: string): Promise<BlobReference>;
   /** @throws {BlobMissingError} @throws {BlobDamagedError} */

@@ -39,6 +39,7 @@ function unframe(bytes: Uint8Array) {
  */
 export function createEncryptingBlobs(inner: BlobStore, keys: ThreadKeys, keyId: string): BlobStore {
   return {
+    stored: inner.stored ?? inner,
     async put(content, mimeType) {
       const plain = typeof content === "string" ? Buffer.from(content) : content;
       const { key } = await keys.ensure(keyId);
@@ -62,4 +63,9 @@ export function createEncryptingBlobs(inner: BlobStore, keys: ThreadKeys, keyId:
     delete: (sha256) => inner.delete(sha256),
     list: () => inner.list(),
   };
+}
+
+/** The store underneath an encrypting one: bytes under their own digests. Any other store is its own. */
+export function storedBlobs(blobs: BlobStore): BlobStore {
+  return blobs.stored ?? blobs;
 }

@@ -2,6 +2,8 @@ import type { Json, JsonObject } from "../json.ts";
 
 /** Key of the ciphertexts in the data of a sealed event, by path. */
 export const sealedKey = "$sealed";
+/** Key of the blobs that sealed content refers to, so that copies of the log can take them along without any key. */
+export const blobsKey = "$blobs";
 /** Key of the paths whose content is gone, in the data of an event that is read without its keys. */
 export const erasedKey = "$erased";
 
@@ -61,6 +63,16 @@ function blankOf(value: Json): Json {
   if ("value" in value) blank.value = null;
   const calls = blankCalls(value.tool_calls);
   return calls === undefined ? blank : { ...blank, tool_calls: calls };
+}
+
+const digest = /^[0-9a-f]{64}$/;
+
+function* digestsIn(value: Json): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "sha256" && typeof member === "string" && digest.test(member)) yield member;
+    else yield* digestsIn(member);
+  }
 }
 
 function memberAt(data: Json, path: string): Json | undefined {
@@ -144,7 +156,7 @@ export function sealData(
   content: readonly string[],
   seal: (path: string, value: Json) => string,
 ): Json {
-  for (const key of [sealedKey, erasedKey]) {
+  for (const key of [sealedKey, blobsKey, erasedKey]) {
     if (isObject(data) && key in data) throw new ReservedKeyError(type, key);
   }
   const units = unitsOf(data, content);
@@ -155,7 +167,12 @@ export function sealData(
     texts[path] = seal(path, value);
     sealed = replaceAt(sealed, path.split("."), blank);
   }
-  return { ...(sealed as JsonObject), [sealedKey]: texts };
+  const blobs = new Set(units.flatMap(({ value }) => [...digestsIn(value)]));
+  return {
+    ...(sealed as JsonObject),
+    [sealedKey]: texts,
+    ...(blobs.size > 0 && { [blobsKey]: [...blobs].map((sha256) => ({ sha256 })) }),
+  };
 }
 
 /** True for data that `sealData` made. */
@@ -170,7 +187,7 @@ export function isSealed(data: Json): data is JsonObject {
  */
 export function openData(data: JsonObject, open: (path: string, text: string) => Json | undefined): Json {
   const texts = data[sealedKey] as JsonObject;
-  let opened: Json = without(data, sealedKey);
+  let opened: Json = without(without(data, sealedKey), blobsKey);
   const erased: string[] = [];
   for (const [path, text] of Object.entries(texts)) {
     const value = open(path, String(text));

@@ -50,6 +50,18 @@ describe("sealed data", () => {
     expect(Object.keys($sealed as object)).toEqual(["messages.0", "messages.1"]);
   });
 
+  test("names the blobs that it refers to, and only there", () => {
+    const sha256 = "ab".repeat(32);
+    const data = {
+      messages: [{ ...message, content: [{ type: "image", blob: { sha256 } }] }],
+      other: { sha256 },
+    };
+    const sealed = seal(data, ["messages"]);
+    expect(sealed.$blobs).toEqual([{ sha256 }]);
+    expect(open(sealed)).toEqual(data);
+    expect(erase(sealed)).not.toHaveProperty("$blobs");
+  });
+
   test("read without its key keeps the blanks and names what is gone", () => {
     expect(erase(seal({ title: "secret", origin: "user" }, ["title"]))).toEqual({
       title: "",
