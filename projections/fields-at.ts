@@ -32,7 +32,7 @@ export function beginsMessages(event: FoldEvent): boolean {
 }
 
 /** The reducers of all fields but the messages. */
-export function fieldsReducer(reducer: StateReducer): StateReducer {
+function fieldsReducer(reducer: StateReducer): StateReducer {
   const definitions = [...reducer.definitions.values()].filter(({ field }) => field !== messages.field);
   return composeReducers([{ source: "fields", reducers: definitions }], { openFields: reducer.openFields });
 }

@@ -3,11 +3,11 @@ import { defineReducer } from "./define-reducer.ts";
 import { keepWhenSame, sameJson } from "./same-json.ts";
 
 /** Entries at most; the longest unread go first. */
-export const maxSkills = 8;
+const maxSkills = 8;
 /** Code points, so that no character is cut in half. */
 export const maxSkillDescriptionLength = 500;
 
-export interface Skill {
+interface Skill {
   readonly name: string;
   readonly path: string;
   readonly description: string;
