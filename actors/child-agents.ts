@@ -46,7 +46,10 @@ export function sharedWorkplace(): SharedWorkplace {
 }
 
 export interface ChildAgentsOptions {
-  /** Agents by the name that `task` knows them by. They need the parent's store. */
+  /**
+   * Agents by the name that `task` knows them by. They need the parent's store; with `recovery: "continue"` a child goes
+   * on after a restart exactly where it stood, else its model is asked again from there.
+   */
   readonly agents: Readonly<Record<string, Agent>>;
   readonly workplace?: SharedWorkplace;
 }
@@ -86,6 +89,18 @@ function outcomeOf(result: RunResult): ChildOutcome {
   }
 }
 
+/** A run that is under way already: the parent's cancel ends it, too. */
+function followed(run: Run, signal: AbortSignal): Run {
+  const cancel = () => {
+    run.cancel("the parent was cancelled").catch(() => undefined);
+  };
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
+  const forget = () => signal.removeEventListener("abort", cancel);
+  run.result.then(forget, forget);
+  return run;
+}
+
 /** Starts what is left to do in the child's thread; an outcome when nothing is. */
 async function begin(thread: Thread, request: ChildRequest): Promise<Run | ChildOutcome> {
   const options: RunOptions = {
@@ -94,9 +109,12 @@ async function begin(thread: Thread, request: ChildRequest): Promise<Run | Child
     context: request.runtime.context,
     configurable: request.runtime.configurable,
     by: "tool:task",
-    // A run of the child that this process still has open from before is waited for.
+    // Another process may be at work on the child: its run is waited for.
     whenBusy: "enqueue",
   };
+  // With `recovery: "continue"` a run that a process left open goes on by itself.
+  const open = await thread.openRun();
+  if (open) return followed(open, request.signal);
   const { version, status, interrupts } = await thread.info();
   if (version === 0) return thread.run(request.prompt, options);
   if (status === "interrupted") {

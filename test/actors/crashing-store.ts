@@ -19,14 +19,15 @@ export function crashingStore(inner: Store, appends: number): CrashingStore {
     die = resolve;
   });
   const never = () => new Promise<never>(() => undefined);
+  const end = async () => {
+    for (const key of leases) await inner.side.delete("lease", key);
+    die();
+    return never();
+  };
   const log: EventLog = {
     ...inner.log,
     async append(stream, events, options) {
-      if (left === 0) {
-        for (const key of leases) await inner.side.delete("lease", key);
-        die();
-        return never();
-      }
+      if (left === 0) return end();
       left -= 1;
       return inner.log.append(stream, events, options);
     },
@@ -38,7 +39,8 @@ export function crashingStore(inner: Store, appends: number): CrashingStore {
     side: {
       ...inner.side,
       async put(kind, key, value, options) {
-        if (left === 0) return never();
+        // A lease is taken for a run that is about to begin.
+        if (left === 0) return kind === "lease" ? end() : never();
         if (kind === "lease") leases.push(key);
         return inner.side.put(kind, key, value, options);
       },
