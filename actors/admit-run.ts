@@ -79,7 +79,7 @@ export async function waitUntilFree(thread: LiveThread, policy: BusyPolicy): Pro
       asked = true;
       await requestCancel(thread, run.runId, "another run was started");
     }
-    await delay(lookMs, undefined, { ref: false });
+    await delay(lookMs);
   }
 }
 
@@ -124,7 +124,7 @@ export async function cancelOpenRun(thread: LiveThread, reason: string): Promise
   for (;;) {
     const now = thread.appender.view.facts.run;
     if (now?.runId !== run.runId) return;
-    if (await ownerIsLive(thread, now.owner)) await delay(lookMs, undefined, { ref: false });
+    if (await ownerIsLive(thread, now.owner)) await delay(lookMs);
     else await recoverOnce(thread);
     await thread.appender.catchUp();
   }
