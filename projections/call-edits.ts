@@ -1,0 +1,94 @@
+import type { BlobStore } from "../events/blobs/blob-store.ts";
+import type { DataOf } from "../events/define-event.ts";
+import { type RecordedEvent, threadStream } from "../events/envelope.ts";
+import type { EventLog } from "../events/log/event-log.ts";
+import type { ModelCallStarted, ViewEdit } from "../events/model.ts";
+import type { ThreadForked } from "../events/thread.ts";
+import { type EditsInForce, foldEdits, noEdits } from "./request-view.ts";
+
+/** A model call as it was announced. */
+export interface RecordedCall {
+  readonly event: RecordedEvent;
+  readonly data: DataOf<typeof ModelCallStarted>;
+}
+
+/** A model call builds on the view of another one that is not in the log. */
+export class MissingCallError extends Error {
+  override readonly name = "MissingCallError";
+  constructor(
+    readonly callId: string,
+    readonly missing: string,
+  ) {
+    super(
+      `What call ${callId} showed builds on call ${missing}, which is not in the log. The log was cut, or the parent of a fork is gone; restore it to rebuild the request.`,
+    );
+  }
+}
+
+/** The fork that a stream begins with. */
+async function parentOf(
+  log: EventLog,
+  stream: string,
+): Promise<{ stream: string; version: number } | undefined> {
+  for await (const [first] of log.read(stream, { to: 1, types: ["ThreadForked"] })) {
+    if (!first) continue;
+    const { parentThreadId, parentVersion } = first.data as DataOf<typeof ThreadForked>;
+    return { stream: threadStream(parentThreadId), version: parentVersion };
+  }
+  return undefined;
+}
+
+/** Announced calls of a stream from a version backwards, then those of its parents. Calls that a rewind abandoned are among them. */
+export async function* callsBackwards(
+  log: EventLog,
+  stream: string,
+  to?: number,
+): AsyncGenerator<RecordedCall> {
+  let at: { stream: string; version?: number } | undefined = {
+    stream,
+    ...(to !== undefined && { version: to }),
+  };
+  while (at) {
+    const { stream: current, version }: { stream: string; version?: number } = at;
+    if (version !== 0) {
+      const range = version === undefined ? {} : { to: version };
+      const options = { ...range, backwards: true, types: ["ModelCallStarted"] };
+      for await (const page of log.read(current, options)) {
+        for (const event of page) yield { event, data: event.data as RecordedCall["data"] };
+      }
+    }
+    at = await parentOf(log, current);
+  }
+}
+
+async function editsOf({ data }: RecordedCall, blobs: BlobStore): Promise<readonly ViewEdit[]> {
+  const { edits, blob } = data.view;
+  if (!blob) return edits;
+  return JSON.parse(Buffer.from(await blobs.get(blob.sha256)).toString()) as ViewEdit[];
+}
+
+/**
+ * The edits in force in a call: its own on top of those of the calls that it builds on.
+ *
+ * @throws {MissingCallError} @throws {BlobMissingError} @throws {BlobDamagedError}
+ */
+export async function editsInCall(
+  log: EventLog,
+  blobs: BlobStore,
+  call: RecordedCall,
+): Promise<EditsInForce> {
+  const chain = [call];
+  let wanted = call.data.view.from;
+  if (wanted !== null) {
+    for await (const earlier of callsBackwards(log, call.event.stream, call.event.version - 1)) {
+      if (earlier.data.callId !== wanted) continue;
+      chain.push(earlier);
+      wanted = earlier.data.view.from;
+      if (wanted === null) break;
+    }
+  }
+  if (wanted !== null) throw new MissingCallError(call.data.callId, wanted);
+  let inForce = noEdits;
+  for (const one of chain.reverse()) inForce = foldEdits(inForce, await editsOf(one, blobs));
+  return inForce;
+}
