@@ -16,8 +16,8 @@ export class UnknownMessageError extends Error {
 interface MessageIndex {
   /** Message id to its (last) place. */
   readonly positions: Map<string, number>;
-  /** Tool call id to the id of the assistant message that made the call. */
-  readonly callers: Map<string, string>;
+  /** Tool call id to the ids of the messages that made such a call at some time, mostly one. */
+  readonly callers: Map<string, readonly string[]>;
   /** An id stands in the list twice: only logs and edits from outside can bring that. */
   duplicates: boolean;
 }
@@ -32,7 +32,11 @@ function note(index: MessageIndex, message: Message, position: number): void {
   index.positions.set(message.id, position);
   const calls = message.tool_calls;
   if (!calls || calls.length === 0) return;
-  for (const call of calls) if (call.id != null) index.callers.set(call.id, message.id);
+  for (const { id } of calls) {
+    if (id == null) continue;
+    const callers = index.callers.get(id);
+    if (!callers?.includes(message.id)) index.callers.set(id, callers ? [...callers, message.id] : [message.id]);
+  }
 }
 
 function indexFor(messages: Messages): MessageIndex {
@@ -203,12 +207,17 @@ function placeFor(
   result: Message,
 ): number | undefined {
   const callId = result.tool_call_id;
-  const callerId = callId === undefined ? undefined : index.callers.get(callId);
-  const callerPosition = callerId === undefined ? undefined : index.positions.get(callerId);
-  if (callerPosition === undefined) return undefined;
+  if (callId === undefined) return undefined;
+  // The last message that makes the call now: what the list looks like counts, not how it came about.
+  let callerPosition = -1;
+  for (const id of index.callers.get(callId) ?? []) {
+    const position = index.positions.get(id) ?? -1;
+    const makesCall = messageAt(position)?.tool_calls?.some((call) => call.id === callId);
+    if (position > callerPosition && makesCall) callerPosition = position;
+  }
+  if (callerPosition === -1) return undefined;
   const calls = messageAt(callerPosition)?.tool_calls ?? [];
   const order = calls.findIndex((call) => call.id === callId);
-  if (order === -1) return undefined;
   let position = callerPosition + 1;
   for (; position < length; position++) {
     const message = messageAt(position);
