@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { createFileBlobs } from "./blobs/files.ts";
 import { createMemoryBlobs } from "./blobs/memory.ts";
+import { createFileKeyStore } from "./keys/files.ts";
+import type { KeyStore } from "./keys/key-store.ts";
+import { createMemoryKeyStore } from "./keys/memory.ts";
+import { withEncryption } from "./keys/with-encryption.ts";
 import { createMemoryLog } from "./log/memory.ts";
 import { createMemorySide } from "./log/memory-side.ts";
 import type { SqliteOptions } from "./log/sqlite.ts";
@@ -12,6 +17,11 @@ import type { Store } from "./store.ts";
 export interface OpenStoreOptions extends SqliteOptions {
   /** Another place for blobs than beside the log. */
   readonly blobs?: BlobStore;
+  /**
+   * Encrypts the content of threads: with keys in files beside the log (`<log>.keys`, mode 0600), or in another key
+   * store. Default: on when that folder of keys is there, otherwise off.
+   */
+  readonly encrypt?: boolean | KeyStore;
 }
 
 type StoreOpener = (url: string, options: OpenStoreOptions) => Promise<Store>;
@@ -63,12 +73,16 @@ export async function openStore(
   return open(url, options);
 }
 
-async function openSqliteStore(url: string, { blobs, ...options }: OpenStoreOptions): Promise<Store> {
+async function openSqliteStore(
+  url: string,
+  { blobs, encrypt, ...options }: OpenStoreOptions,
+): Promise<Store> {
   const path = resolve(url.replace(/^sqlite:(\/\/(?=\/))?/i, ""));
   const folder = dirname(path);
   const { openSqlite } = await import("./log/sqlite.ts");
   const { log, side } = await openSqlite(path, options);
-  return {
+  const keysFolder = `${path.replace(/\.db$/, "")}.keys`;
+  const store = {
     url,
     log,
     side,
@@ -76,15 +90,22 @@ async function openSqliteStore(url: string, { blobs, ...options }: OpenStoreOpti
     folder,
     close: () => log.close(),
   };
+  // A log that was begun with encryption is never gone on with in plain text by accident.
+  return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
+}
+
+function encryptWith(store: Store, encrypt: boolean | KeyStore, ownKeys: () => KeyStore): Store {
+  if (encrypt === false) return store;
+  return withEncryption(store, encrypt === true ? ownKeys() : encrypt);
 }
 
 async function openMemoryStore(
   url: string,
-  { blobs = createMemoryBlobs() }: OpenStoreOptions,
+  { blobs = createMemoryBlobs(), encrypt = false }: OpenStoreOptions,
 ): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), "threadfold-"));
   const log = createMemoryLog();
-  return {
+  const store = {
     url,
     log,
     blobs,
@@ -95,4 +116,5 @@ async function openMemoryStore(
       await rm(folder, { recursive: true, force: true });
     },
   };
+  return encryptWith(store, encrypt, createMemoryKeyStore);
 }

@@ -11,6 +11,8 @@ import { createThreadKeys, type ThreadKeys } from "./thread-keys.ts";
 export interface EncryptedStore extends Store {
   readonly keys: ThreadKeys;
   blobsFor(threadId: string): Store["blobs"];
+  /** Also encrypts the content of events that this registry knows: those of an agent's middlewares. */
+  learn(registry: EventRegistry): void;
   /** The store underneath: ciphertext, and hashes that verify. */
   readonly stored: Store;
 }
@@ -28,17 +30,27 @@ export function withEncryption(
   keyStore: KeyStore,
   options: { readonly registry?: EventRegistry } = {},
 ): EncryptedStore {
-  const { registry = createEventRegistry() } = options;
+  const registries = [options.registry ?? createEventRegistry()];
+  const contentOf = (type: string) => {
+    for (const registry of registries) {
+      const definition = registry.get(type);
+      if (definition) return definition.content;
+    }
+    return [];
+  };
   const keys = createThreadKeys(keyStore);
   return {
     url: store.url,
     folder: store.folder,
     keys,
     stored: store,
-    log: createEncryptingLog(store.log, keys, registry),
+    log: createEncryptingLog(store.log, keys, contentOf),
     blobs: createEncryptingBlobs(store.blobs, keys, storeKeyId),
     blobsFor: (threadId) => createEncryptingBlobs(store.blobs, keys, threadStream(threadId)),
     side: createEncryptingSide(store.side, keys),
+    learn(registry) {
+      if (!registries.includes(registry)) registries.push(registry);
+    },
     close: () => store.close(),
   };
 }

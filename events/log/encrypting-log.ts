@@ -1,5 +1,4 @@
 import type { NewEvent, RecordedEvent } from "../envelope.ts";
-import type { EventRegistry } from "../event-registry.ts";
 import type { Json } from "../json.ts";
 import { decrypt, encrypt, leafOf } from "../keys/content-key.ts";
 import { KeyDestroyedError, KeyMissingError } from "../keys/key-store.ts";
@@ -43,13 +42,17 @@ function openEvent(event: RecordedEvent, key: OpenKey | undefined): RecordedEven
  * ciphertext (`stored`) and still does when the key is gone. Events read without their key have blanks in place of the
  * content, and name them in `$erased`.
  *
- * @param registry knows the content paths of all events that are appended
+ * @param contentOf content paths of the events of a type, as their definitions name them
  * @example
- * const log = createEncryptingLog(inner, createThreadKeys(createFileKeyStore("keys")), createEventRegistry());
+ * const registry = createEventRegistry();
+ * const keys = createThreadKeys(createFileKeyStore("keys"));
+ * const log = createEncryptingLog(inner, keys, (type) => registry.get(type)?.content ?? []);
  */
-export function createEncryptingLog(inner: EventLog, keys: ThreadKeys, registry: EventRegistry): EventLog {
-  const contentOf = (type: string): readonly string[] => registry.get(type)?.content ?? [];
-
+export function createEncryptingLog(
+  inner: EventLog,
+  keys: ThreadKeys,
+  contentOf: (type: string) => readonly string[],
+): EventLog {
   const openAll = async (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
     const opened = new Map<string, OpenKey | undefined>();
     for (const { stream, type } of events) {

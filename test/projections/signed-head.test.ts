@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RecordedEvent } from "../../events/envelope.ts";
-import { createEventRegistry } from "../../events/event-registry.ts";
 import { createMemoryKeyStore } from "../../events/keys/memory.ts";
 import { createThreadKeys } from "../../events/keys/thread-keys.ts";
 import { createEncryptingLog } from "../../events/log/encrypting-log.ts";
@@ -63,11 +62,7 @@ describe("a signed head", () => {
 
   test("is over the ciphertext of an encrypted log, so that an auditor needs no content key", async () => {
     const inner = createMemoryLog();
-    const encrypted = createEncryptingLog(
-      inner,
-      createThreadKeys(createMemoryKeyStore()),
-      createEventRegistry(),
-    );
+    const encrypted = createEncryptingLog(inner, createThreadKeys(createMemoryKeyStore()), () => ["title"]);
     await appendDrafts(encrypted, "t", [title()]);
     const signed = await signHead(encrypted, stream, { privateKey });
     expect(await verifySignedHead(signed, { publicKey, events: inner.read(stream) })).toMatchObject({

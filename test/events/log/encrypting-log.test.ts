@@ -4,7 +4,7 @@ import { BlobMissingError } from "../../../events/blobs/blob-store.ts";
 import { createEncryptingBlobs } from "../../../events/blobs/encrypting-blobs.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import { defineEvent } from "../../../events/define-event.ts";
-import { createEventRegistry } from "../../../events/event-registry.ts";
+import { createEventRegistry, type EventRegistry } from "../../../events/event-registry.ts";
 import { findBrokenLink } from "../../../events/hash-chain.ts";
 import { KeyDestroyedError, KeyMissingError } from "../../../events/keys/key-store.ts";
 import { createMemoryKeyStore } from "../../../events/keys/memory.ts";
@@ -22,11 +22,13 @@ import { collect, newEvent } from "./new-events.ts";
 const secret = "Chinchilla";
 const stream = "thread-1";
 
+const contentOf = (registry: EventRegistry) => (type: string) => registry.get(type)?.content ?? [];
+
 function setUp(registry = createEventRegistry()) {
   const inner = createMemoryLog();
   const keyStore = createMemoryKeyStore();
   const keys = createThreadKeys(keyStore);
-  return { inner, keyStore, keys, log: createEncryptingLog(inner, keys, registry) };
+  return { inner, keyStore, keys, log: createEncryptingLog(inner, keys, contentOf(registry)) };
 }
 const titleSet = () => newEvent({ data: { title: secret, origin: "user" } });
 const textOf = async (log: EventLog) => JSON.stringify(await collect(log.readAll()));
@@ -142,7 +144,11 @@ describe("when the key is destroyed", () => {
 test("a log without its key store says so instead of showing blanks", async () => {
   const { inner, log } = setUp();
   await log.append(stream, [titleSet()], { expectedVersion: 0 });
-  const foreign = createEncryptingLog(inner, createThreadKeys(createMemoryKeyStore()), createEventRegistry());
+  const foreign = createEncryptingLog(
+    inner,
+    createThreadKeys(createMemoryKeyStore()),
+    contentOf(createEventRegistry()),
+  );
   await expect(collect(foreign.read(stream))).rejects.toThrow(KeyMissingError);
 });
 
