@@ -1,3 +1,4 @@
+import { asEncrypted } from "../events/keys/with-encryption.ts";
 import type { Store } from "../events/store.ts";
 import { createStateReader } from "../projections/state-at.ts";
 import { createStateHasher } from "../projections/state-hash.ts";
@@ -22,6 +23,7 @@ export function openEnvironment(
   onRenewal: () => void,
 ): Environment {
   const { log, side } = store;
+  asEncrypted(store)?.learn(assembly.registry);
   const { leaseMs = defaultLeaseMs, limits = {}, recovery = "close", whenBusy = "reject" } = options;
   const fold = createViewFold(assembly.reducer, assembly.registry);
   return {

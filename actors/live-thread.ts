@@ -1,5 +1,6 @@
 import type { RecordedEvent } from "../events/envelope.ts";
 import { threadStream } from "../events/envelope.ts";
+import { blobsOfThread } from "../events/keys/with-encryption.ts";
 import { UnknownThreadError } from "../projections/lineage.ts";
 import { runFactsField } from "../reducers/run-facts.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -44,7 +45,7 @@ export async function loadThread(threadId: string, environment: Environment): Pr
   let thread: LiveThread | undefined;
   const appender = createThreadAppender({
     log: store.log,
-    blobs: store.blobs,
+    blobs: blobsOfThread(store, threadId),
     registry: assembly.registry,
     stream,
     fold,

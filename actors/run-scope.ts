@@ -1,4 +1,5 @@
 import type { Emitter, RecordedEvent } from "../events/envelope.ts";
+import { blobsOfThread } from "../events/keys/with-encryption.ts";
 import type { Interrupt } from "../events/run.ts";
 import type { Store } from "../events/store.ts";
 import type { StateReader } from "../projections/state-at.ts";
@@ -242,7 +243,7 @@ export function stepContext(scope: RunScope, step: number, callId?: string): Ste
     context: options.context ?? noContext,
     configurable,
     signal: scope.signal,
-    blobs: environment.store.blobs,
+    blobs: blobsOfThread(environment.store, scope.threadId),
     folder: environment.store.folder,
     run: { modelCalls, toolCalls, eventCounts, threadModelCalls, threadToolCalls },
     toolTimeoutMs: options.limits?.toolTimeoutMs ?? environment.limits.toolTimeoutMs,

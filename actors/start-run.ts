@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { Json } from "../events/json.ts";
+import { blobsOfThread } from "../events/keys/with-encryption.ts";
 import { VersionConflict } from "../events/log/event-log.ts";
 import type { Message } from "../events/message.ts";
 import { InterruptResolved, RunStarted } from "../events/run.ts";
@@ -42,7 +43,7 @@ export async function startRun(
   const { assembly, store, lease } = environment;
   checkContext(assembly, options.context ?? {});
   const by = options.by ?? "user";
-  const ctx = { assembly, state: appender.view.state, blobs: store.blobs };
+  const ctx = { assembly, state: appender.view.state, blobs: blobsOfThread(store, thread.id) };
   const input = request.kind === "input" ? await inputToDrafts(request.input, ctx, uuidv7, by) : [];
 
   const batch = (view: ThreadView): readonly PlannedEvent[] => {

@@ -17,6 +17,8 @@ export interface EncryptedStore extends Store {
   readonly stored: Store;
 }
 
+const maxThreads = 10_000;
+
 /**
  * Encrypts the content of a store: events, blobs and snapshots, each thread with a key of its own. Events that were
  * recorded before stay as they are.
@@ -39,6 +41,7 @@ export function withEncryption(
     return [];
   };
   const keys = createThreadKeys(keyStore);
+  const byThread = new Map<string, Store["blobs"]>();
   return {
     url: store.url,
     folder: store.folder,
@@ -46,7 +49,16 @@ export function withEncryption(
     stored: store,
     log: createEncryptingLog(store.log, keys, contentOf),
     blobs: createEncryptingBlobs(store.blobs, keys, storeKeyId),
-    blobsFor: (threadId) => createEncryptingBlobs(store.blobs, keys, threadStream(threadId)),
+    blobsFor(threadId) {
+      // The same object each time: callers remember by it what a thread has stored already.
+      const known =
+        byThread.get(threadId) ?? createEncryptingBlobs(store.blobs, keys, threadStream(threadId));
+      byThread.delete(threadId);
+      byThread.set(threadId, known);
+      const [oldest] = byThread.keys();
+      if (byThread.size > maxThreads && oldest !== undefined) byThread.delete(oldest);
+      return known;
+    },
     side: createEncryptingSide(store.side, keys),
     learn(registry) {
       if (!registries.includes(registry)) registries.push(registry);

@@ -80,6 +80,13 @@ describe("encryption of a store", () => {
     await store.close();
   });
 
+  test("gives one blob store for each thread", async () => {
+    const store = await openStore("memory:", { encrypt: true });
+    expect(blobsOfThread(store, "1")).toBe(blobsOfThread(store, "1"));
+    expect(blobsOfThread(store, "1")).not.toBe(blobsOfThread(store, "2"));
+    await store.close();
+  });
+
   test("covers the events of an agent that came later", async () => {
     const PlanWritten = defineEvent({
       type: "PlanWritten",
