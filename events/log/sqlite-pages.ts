@@ -21,14 +21,16 @@ export async function* readPages<Event extends { readonly version: number }>(
   readPage: (range: PagedRange) => readonly Event[],
 ): AsyncGenerator<readonly Event[], void> {
   const { from, to, backwards, types } = range;
-  const span = types && !areLineageTypes(types) ? versionsPerScan : Number.POSITIVE_INFINITY;
+  const scan = areLineageTypes(types) ? Number.POSITIVE_INFINITY : versionsPerScan;
   let left = range.limit;
   let [low, high] = [from, to];
   while (left > 0 && low <= high) {
+    const limit = Math.min(left, eventsPerPage);
+    // Without a filter a page is a whole range: nothing has to be skipped to find its end.
+    const span = types ? scan : limit;
     const window = backwards
       ? { from: Math.max(low, high - span + 1), to: high }
       : { from: low, to: Math.min(high, low + span - 1) };
-    const limit = Math.min(left, eventsPerPage);
     const page = readPage({ ...range, ...window, limit });
     const last = page.length === limit ? page.at(-1)?.version : undefined;
     if (backwards) high = (last ?? window.from) - 1;

@@ -43,8 +43,13 @@ function encodeTime(recordedAt: string): SqlValue {
   return lastTime.encoded;
 }
 
+let lastDecoded = { at: 0, text: "1970-01-01T00:00:00.000Z" };
+
+/** @throws {RangeError} a number that is no time */
 export function decodeTime(at: SqlValue): string {
-  return typeof at === "number" ? new Date(at).toISOString() : String(at);
+  if (typeof at !== "number") return String(at);
+  if (at !== lastDecoded.at) lastDecoded = { at, text: new Date(at).toISOString() };
+  return lastDecoded.text;
 }
 
 /** What the row of an event refers to. */
@@ -126,88 +131,97 @@ interface Link {
   readonly hash: string;
 }
 
+/** Finds what an event refers to in its stream. */
+type FindLink = (stream: number, version: number) => Link | undefined;
+
+type WritableMetadata = {
+  -readonly [Key in keyof RecordedEvent["metadata"]]: RecordedEvent["metadata"][Key];
+};
+
+/** The word of a number, or the reason why the row is damaged. */
+function wordOf(words: Words, number: number, row: EventRow, what: string): string {
+  const word = words.wordOf(number);
+  if (word === undefined) throw damaged(row, `its ${what} number ${number} has no name`);
+  return word;
+}
+
+function damaged(row: EventRow, reason: string): DamagedEventError {
+  return new DamagedEventError(row[2] ?? `#${row[1]}`, row[3], reason);
+}
+
+function causeOf(row: EventRow, id: string, findLink: FindLink): string {
+  const [stream, version, cause] = [row[1], row[3], row[11]];
+  if (cause === null) return id;
+  if (typeof cause !== "number") return String(cause);
+  const link = findLink(stream, version - cause);
+  if (!link) throw damaged(row, `its cause, ${cause} versions before it, is missing`);
+  return link.id;
+}
+
+function previousHashOf(row: EventRow, findLink: FindLink): string {
+  const [stream, version] = [row[1], row[3]];
+  if (version === 1) return chainStart;
+  const link = findLink(stream, version - 1);
+  if (!link) throw new DamagedEventError(row[2] ?? `#${stream}`, version - 1, "its row is missing");
+  return link.hash;
+}
+
+/** No spreads and no closures: this runs for every event that is read. */
+function decodeRow(row: EventRow, words: Words, findLink: FindLink): RecordedEvent {
+  const [position, number, stream, version, type, schema, by, idOfRow, at, runId, step] = row;
+  const [correlation, trace, hash, data] = [row[12], row[13], row[14], row[15]];
+  if (stream === null) throw damaged(row, `its stream number ${number} has no name`);
+  const id = decodeId(idOfRow);
+  const metadata: Partial<WritableMetadata> = {
+    schema,
+    by: wordOf(words, by, row, "emitter") as Emitter,
+    causationId: causeOf(row, id, findLink),
+    correlationId: correlation ?? runId ?? id,
+  };
+  if (runId !== null) metadata.runId = runId;
+  if (step !== null) metadata.step = step;
+  if (trace !== null) metadata.traceparent = trace;
+  metadata.hash = hash;
+  metadata.previousHash = previousHashOf(row, findLink);
+  try {
+    return {
+      id,
+      type: wordOf(words, type, row, "type"),
+      data: JSON.parse(data as string),
+      stream,
+      version,
+      position: toPosition(position),
+      recordedAt: decodeTime(at),
+      metadata: metadata as WritableMetadata,
+    };
+  } catch (error) {
+    throw error instanceof DamagedEventError ? error : damaged(row, (error as Error).message);
+  }
+}
+
 /** Makes events of rows again; what a row refers to is looked up among the rows given with it, then in the file. */
 export function createRowDecoder(database: SqliteDatabase, words: Words) {
   const selectLink = database.prepare(
     `SELECT ${idText("id")}, lower(hex(hash)) FROM events WHERE stream = ? AND version = ?`,
   );
 
-  const decodeRow = (
-    row: EventRow,
-    link: (stream: number, version: number) => Link | undefined,
-  ): RecordedEvent => {
-    const [
-      position,
-      streamNumber,
-      name,
-      version,
-      type,
-      schema,
-      by,
-      idOfRow,
-      at,
-      runId,
-      step,
-      cause,
-      ...rest
-    ] = row;
-    const [correlation, trace, hash, data] = rest;
-    const stream = name ?? `#${streamNumber}`;
-    const damaged = (reason: string) => new DamagedEventError(stream, version, reason);
-    const [typeWord, byWord] = [words.wordOf(type), words.wordOf(by)];
-    if (name === null) throw damaged(`its stream number ${streamNumber} has no name`);
-    if (typeWord === undefined) throw damaged(`its type number ${type} has no name`);
-    if (byWord === undefined) throw damaged(`its emitter number ${by} has no name`);
-    const previous = version > 1 ? link(streamNumber, version - 1) : { hash: chainStart };
-    if (!previous) throw new DamagedEventError(stream, version - 1, "its row is missing");
-    const id = decodeId(idOfRow);
-    const causationId =
-      typeof cause === "number"
-        ? link(streamNumber, version - cause)?.id
-        : cause === null
-          ? id
-          : String(cause);
-    if (causationId === undefined) throw damaged(`its cause, ${cause} versions before it, is missing`);
-    try {
-      return {
-        id,
-        type: typeWord,
-        data: JSON.parse(data as string),
-        stream,
-        version,
-        position: toPosition(position),
-        recordedAt: decodeTime(at),
-        metadata: {
-          schema,
-          by: byWord as Emitter,
-          causationId,
-          correlationId: correlation ?? runId ?? id,
-          ...(runId !== null && { runId }),
-          ...(step !== null && { step }),
-          ...(trace !== null && { traceparent: trace }),
-          hash,
-          previousHash: previous.hash,
-        },
-      };
-    } catch (cause) {
-      throw damaged((cause as Error).message);
-    }
-  };
-
   /** @param rows in order of version within each stream */
   return function decodeRows(rows: readonly SqlRow[]): RecordedEvent[] {
     const links = new Map<number, Map<number, Link>>();
-    const link = (stream: number, version: number): Link | undefined => {
+    const findLink: FindLink = (stream, version) => {
       const known = links.get(stream)?.get(version);
       if (known) return known;
       const row = selectLink.get(stream, version) as [string, string] | undefined;
       return row && { id: decodeId(row[0]), hash: row[1] };
     };
     return (rows as readonly unknown[] as readonly EventRow[]).map((row) => {
-      const event = decodeRow(row, link);
-      const ofStream = links.get(row[1]) ?? new Map<number, Link>();
-      ofStream.set(row[3], { id: event.id, hash: event.metadata.hash });
-      links.set(row[1], ofStream);
+      const event = decodeRow(row, words, findLink);
+      let ofStream = links.get(row[1]);
+      if (!ofStream) {
+        ofStream = new Map();
+        links.set(row[1], ofStream);
+      }
+      ofStream.set(event.version, { id: event.id, hash: event.metadata.hash });
       return event;
     });
   };
