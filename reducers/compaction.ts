@@ -68,6 +68,16 @@ function summaryMessage(summary: string): Message {
   };
 }
 
+interface KnownView {
+  readonly all: readonly Message[];
+  readonly summary: string;
+  readonly summaryMessage: Message;
+  readonly messages: readonly Message[];
+}
+
+// The same state has the same view, by reference, so that what is derived from a list or a message is found again.
+const knownViews = new WeakMap<Compaction, KnownView>();
+
 /**
  * The messages that the model sees: all of them, or after a compaction the summary, the earlier messages that were
  * kept, and everything from the kept message on. System messages that were kept stand first.
@@ -80,6 +90,16 @@ export function modelView(state: State): readonly Message[] {
   const view = state.compaction as Compaction | undefined;
   const summary = state.summary_text;
   if (!view || typeof summary !== "string") return all;
+  const known = knownViews.get(view);
+  const sameSummary = known?.summary === summary;
+  if (sameSummary && known.all === all) return known.messages;
+  const shown = sameSummary ? known.summaryMessage : summaryMessage(summary);
+  const messages = compactedView(all, view, shown);
+  knownViews.set(view, { all, summary, summaryMessage: shown, messages });
+  return messages;
+}
+
+function compactedView(all: readonly Message[], view: Compaction, summary: Message): readonly Message[] {
   // A boundary that was removed from the list hides nothing: too much is better than a hole.
   const start = view.kept_from === null ? all.length : (messagePosition(all, view.kept_from) ?? 0);
   const places = view.kept_ids.map((id) => messagePosition(all, id));
@@ -87,5 +107,5 @@ export function modelView(state: State): readonly Message[] {
   const kept = early.sort((a, b) => a - b).flatMap((place) => all[place] ?? []);
   const system = kept.filter(({ type }) => type === "system");
   const others = kept.filter(({ type }) => type !== "system");
-  return [...system, summaryMessage(summary), ...others, ...all.slice(start)];
+  return [...system, summary, ...others, ...all.slice(start)];
 }

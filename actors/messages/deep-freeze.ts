@@ -10,9 +10,16 @@ export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || frozen.has(value)) return value;
   // Typed arrays cannot be frozen, and class instances are their owner's.
   if (ArrayBuffer.isView(value) || (!Array.isArray(value) && !isPlain(value))) return value;
-  frozen.add(value);
   Object.freeze(value);
-  for (const key of Object.keys(value)) deepFreeze((value as Record<string, unknown>)[key]);
+  let isLeaf = true;
+  for (const key of Object.keys(value)) {
+    const member: unknown = (value as Record<string, unknown>)[key];
+    if (typeof member !== "object" || member === null) continue;
+    isLeaf = false;
+    deepFreeze(member);
+  }
+  // A leaf is looked at faster than looked up, and most objects are leaves.
+  if (!isLeaf) frozen.add(value);
   return value;
 }
 

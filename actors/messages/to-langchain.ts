@@ -22,16 +22,18 @@ export class UnknownMessageTypeError extends Error {
 }
 
 const instances = new WeakMap<Message, BaseMessage>();
-const storedForms = new WeakMap<BaseMessage, Message>();
+// On our own instances a property, which costs the garbage collector less than an entry in a weak map.
+const storedForm = Symbol("threadfold.stored-form");
+const foreignForms = new WeakMap<BaseMessage, Message>();
 
 /** The stored form that an instance came from or was turned into before. */
 export function knownStoredForm(instance: BaseMessage): Message | undefined {
-  return storedForms.get(instance);
+  return (instance as { [storedForm]?: Message })[storedForm] ?? foreignForms.get(instance);
 }
 
 /** Remembers that the two are one message. */
 export function pair(stored: Message, instance: BaseMessage): void {
-  storedForms.set(instance, stored);
+  foreignForms.set(instance, stored);
 }
 
 /**
@@ -47,9 +49,9 @@ export function toLangChain(message: Message): BaseMessage {
   if (known) return known;
   deepFreeze(message);
   const instance = construct(message);
+  Object.defineProperty(instance, storedForm, { value: message });
   freezeInstance(instance);
   instances.set(message, instance);
-  storedForms.set(instance, message);
   return instance;
 }
 
@@ -115,7 +117,9 @@ export function toLangChainList(messages: readonly Message[]): readonly BaseMess
     while (shared < end && before.messages[shared] === messages[shared]) shared += 1;
   }
   const converted = before ? before.instances.slice(0, shared) : [];
-  for (const message of messages.slice(shared)) converted.push(toLangChain(message));
+  for (let index = shared; index < messages.length; index++) {
+    converted.push(toLangChain(messages[index] as Message));
+  }
   Object.freeze(converted);
   lastLists.set(first, { messages, instances: converted });
   return converted;

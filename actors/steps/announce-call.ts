@@ -8,6 +8,7 @@ import { blobsOf } from "../../projections/blob-references.ts";
 import { type HashedMessages, hashMessages, requestHash } from "../../projections/request-hash.ts";
 import type { EditsInForce } from "../../projections/request-view.ts";
 import { modelView } from "../../reducers/compaction.ts";
+import { hasUniqueIds } from "../../reducers/message-list.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import { toLangChain } from "../messages/to-langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
@@ -108,7 +109,9 @@ export async function announceCall(
 ): Promise<AnnouncedCall> {
   const base = modelView(ctx.state);
   const stored = await storedRequest(base, request.messages, layers.messages, ctx.blobs);
-  const recorded = recordEdits(before?.edits, editsBetween(base, stored.messages, stored.origins));
+  const uniqueIds = () => hasUniqueIds((ctx.state.messages ?? []) as readonly Message[]);
+  const edits = editsBetween(base, stored.messages, stored.origins, uniqueIds);
+  const recorded = recordEdits(before?.edits, edits);
   const system = await recordSystem(request, layers.system, ctx.blobs);
   const view = await recordView(ctx, recorded, before?.callId, system.recorded);
   const tools = await recordTools(request.tools, ctx.blobs);

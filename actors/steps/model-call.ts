@@ -205,8 +205,11 @@ function freshIds(message: Message, state: State): Message {
   const known = messagePosition(messages, message.id) !== undefined;
   const own = known ? { ...message, id: uuid() } : message;
   if (!own.tool_calls || own.tool_calls.length === 0) return own;
-  const taken = new Set(
-    messages.flatMap(({ tool_calls: calls }) => (calls ? calls.flatMap(({ id }) => id ?? []) : [])),
-  );
+  const wanted = new Set(own.tool_calls.map(({ id }) => id));
+  const taken = new Set<string>();
+  for (const { tool_calls: calls } of messages) {
+    if (!calls) continue;
+    for (const { id } of calls) if (id !== undefined && wanted.has(id)) taken.add(id);
+  }
   return uniqueToolCallIds(own, uuid, taken);
 }

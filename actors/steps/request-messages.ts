@@ -43,13 +43,13 @@ export async function storedRequest(
   const instances = toLangChainList(base);
   const unchanged: EditOrigins = { broughtBy: () => "runtime", hiddenBy: () => "runtime" };
   if (request === instances) return { messages: base, origins: unchanged };
+  const end = Math.min(request.length, instances.length);
+  let shared = 0;
+  while (shared < end && request[shared] === instances[shared]) shared += 1;
   const sources = new Map<Message, BaseMessage>();
-  const messages: Message[] = [];
-  for (const [index, instance] of request.entries()) {
-    if (instance === instances[index]) {
-      messages.push(base[index] as Message);
-      continue;
-    }
+  const messages = base.slice(0, shared);
+  for (let index = shared; index < request.length; index++) {
+    const instance = request[index] as BaseMessage;
     const known = knownStoredForm(instance);
     const stored =
       known ??
@@ -57,10 +57,10 @@ export async function storedRequest(
         toStored(instance, () => contentId(instance)),
         blobs,
       ));
-    sources.set(stored, instance);
+    if (!known) sources.set(stored, instance);
     messages.push(stored);
   }
-  const same = messages.length === base.length && messages.every((message, at) => message === base[at]);
+  const same = messages.length === base.length && shared === base.length;
   return { messages: same ? base : messages, origins: originsOf(layers, sources) };
 }
 
@@ -69,6 +69,7 @@ function originsOf(
   sources: ReadonlyMap<Message, BaseMessage>,
 ): EditOrigins {
   const last = layers.at(-1)?.by ?? "runtime";
+  if (layers.length < 2) return { broughtBy: () => last, hiddenBy: () => last };
   const sets = new Map<MessagesLayer, ReadonlySet<BaseMessage>>();
   const has = (layer: MessagesLayer, instance: BaseMessage): boolean => {
     const set = sets.get(layer) ?? new Set(layer.messages);
@@ -87,18 +88,43 @@ function originsOf(
   };
 }
 
+interface BlobPlaces {
+  readonly messages: readonly Message[];
+  /** Indexes of messages with content in the blob store. */
+  readonly places: readonly number[];
+}
+
+// As with converted lists: the first message of a thread finds the list that was looked through last.
+const lastPlaces = new WeakMap<Message, BlobPlaces>();
+
+function blobPlaces(messages: readonly Message[]): readonly number[] {
+  const [first] = messages;
+  if (!first) return [];
+  const before = lastPlaces.get(first);
+  const end = Math.min(before?.messages.length ?? 0, messages.length);
+  let shared = 0;
+  while (shared < end && before?.messages[shared] === messages[shared]) shared += 1;
+  const places = (before?.places ?? []).filter((place) => place < shared);
+  for (let index = shared; index < messages.length; index++) {
+    if (holdsBlobs(messages[index] as Message)) places.push(index);
+  }
+  lastPlaces.set(first, { messages, places });
+  return places;
+}
+
 /** LangChain's classes for what the model is given: content that lies in the blob store is brought back. */
 export async function modelMessages(
   messages: readonly Message[],
   blobs: BlobStore,
 ): Promise<readonly BaseMessage[]> {
   const instances = toLangChainList(messages);
-  if (!messages.some(holdsBlobs)) return instances;
-  return Promise.all(
-    messages.map(async (message, index) =>
-      holdsBlobs(message)
-        ? toLangChain(await resolveBlobs(message, blobs))
-        : (instances[index] as BaseMessage),
-    ),
+  const places = blobPlaces(messages);
+  if (places.length === 0) return instances;
+  const whole = [...instances];
+  await Promise.all(
+    places.map(async (place) => {
+      whole[place] = toLangChain(await resolveBlobs(messages[place] as Message, blobs));
+    }),
   );
+  return whole;
 }

@@ -26,47 +26,99 @@ export interface EditOrigins {
  *
  * Messages are told apart by their ids. What stands in another order than in the state is shown as an insertion; a
  * longest run of messages in order stays as it is, so that a moved message costs one insertion.
+ *
+ * @param uniqueIds whether no id stands in `base` twice; otherwise edits by id may be ambiguous, and are tried before they are
+ * believed
  */
-export function editsBetween(base: Messages, request: Messages, origins: EditOrigins): EditsInForce {
+export function editsBetween(
+  base: Messages,
+  request: Messages,
+  origins: EditOrigins,
+  uniqueIds: () => boolean,
+): EditsInForce {
   if (base === request) return noEdits;
-  const edits = collectEdits(base, request, origins);
-  return isExact(base, request, edits) ? edits : everythingAnew(base, request, origins);
+  const changed = changedPart(base, request);
+  const edits = walk(changed, origins) ?? walk(changed, origins, longestInOrder(changed));
+  if (edits && (uniqueIds() || isExact(base, request, edits))) return edits;
+  return everythingAnew(base, request, origins);
 }
 
-function collectEdits(base: Messages, request: Messages, origins: EditOrigins): EditsInForce {
+/** Where two lists differ, without what they have in common at both ends. */
+interface ChangedPart {
+  /** Id of the message before it. */
+  readonly anchor: string | null;
+  readonly own: Messages;
+  readonly wanted: Messages;
+  /** Places of the ids in `own`, looked up only where the lists part. */
+  readonly placeOf: (id: string) => number | undefined;
+}
+
+function changedPart(base: Messages, request: Messages): ChangedPart {
   const end = Math.min(base.length, request.length);
   let start = 0;
   while (start < end && base[start] === request[start]) start += 1;
   let tail = 0;
-  while (tail < end - start && base.at(-1 - tail) === request.at(-1 - tail)) tail += 1;
-
+  while (tail < end - start && base[base.length - 1 - tail] === request[request.length - 1 - tail]) {
+    tail += 1;
+  }
   const own = base.slice(start, base.length - tail);
-  const wanted = request.slice(start, request.length - tail);
-  const places = new Map(own.map(({ id }, index) => [id, index]));
-  const kept = longestInOrder(wanted.map(({ id }) => places.get(id)));
+  let places: Map<string, number> | undefined;
+  return {
+    anchor: start > 0 ? (base[start - 1]?.id ?? null) : null,
+    own,
+    wanted: request.slice(start, request.length - tail),
+    placeOf(id) {
+      places ??= new Map(own.map((message, index) => [message.id, index]));
+      return places.get(id);
+    },
+  };
+}
 
+/** Messages that are looked at one after the other before an index of all is made. */
+const lookahead = 16;
+
+/**
+ * Goes through both lists at once.
+ *
+ * @param kept indexes of `wanted` that stay as they are in `own`; left out: all that are there
+ * @returns undefined when the messages that are there stand in another order
+ */
+function walk(part: ChangedPart, origins: EditOrigins, kept?: ReadonlySet<number>): EditsInForce | undefined {
+  const { own, wanted, placeOf } = part;
   const insertions = new InsertionList();
   const replacements = new Map<string, Replacement>();
   const hidden = new Map<string, string>();
-  let anchor = start > 0 ? (base[start - 1]?.id ?? null) : null;
+  let anchor = part.anchor;
   let next = 0;
-  const hideUpTo = (index: number) => {
-    for (const message of own.slice(next, index)) hidden.set(message.id, origins.hiddenBy(message));
-    next = index + 1;
-  };
-  wanted.forEach((message, at) => {
-    const place = kept.has(at) ? places.get(message.id) : undefined;
-    const original = place === undefined ? undefined : own[place];
-    if (place === undefined || !original) {
-      insertions.add(anchor, message, origins.broughtBy(message));
-      return;
+  const find = (message: Message, at: number): number | undefined => {
+    if (kept && !kept.has(at)) return undefined;
+    for (let place = next; place < own.length && place < next + lookahead; place++) {
+      if (own[place] === message) return place;
     }
+    return placeOf(message.id);
+  };
+  const hideUpTo = (place: number) => {
+    for (; next < place; next++) {
+      const message = own[next] as Message;
+      hidden.set(message.id, origins.hiddenBy(message));
+    }
+  };
+  for (const [at, message] of wanted.entries()) {
+    const place = find(message, at);
+    if (place === undefined) {
+      insertions.add(anchor, message, origins.broughtBy(message));
+      continue;
+    }
+    if (place < next) return undefined;
     hideUpTo(place);
+    next = place + 1;
     anchor = message.id;
+    const original = own[place] as Message;
+    if (original === message) continue;
     const digest = messageDigest(message);
-    if (original === message || digest === messageDigest(original)) return;
+    if (digest === messageDigest(original)) continue;
     replacements.set(message.id, { message, digest, by: origins.broughtBy(message) });
-  });
+  }
   hideUpTo(own.length);
   return { insertions: insertions.byKey(), replacements, hidden };
 }
@@ -94,8 +146,9 @@ class InsertionList {
   }
 }
 
-/** Indexes of a longest increasing run among the numbers of a list. */
-function longestInOrder(places: readonly (number | undefined)[]): Set<number> {
+/** Indexes of a longest run of wanted messages that stand in the order of their own list. */
+function longestInOrder({ wanted, placeOf }: ChangedPart): Set<number> {
+  const places = wanted.map(({ id }) => placeOf(id));
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   places.forEach((place, at) => {
