@@ -38,26 +38,48 @@ async function parentOf(
   return undefined;
 }
 
+/** Calls that are read at once: the one that is looked for is mostly among the last. */
+const firstPage = 4;
+const largestPage = 256;
+
 /** Announced calls of a stream from a version backwards, then those of its parents. Calls that a rewind abandoned are among them. */
 export async function* callsBackwards(
   log: EventLog,
   stream: string,
   to?: number,
 ): AsyncGenerator<RecordedCall> {
-  let at: { stream: string; version?: number } | undefined = {
+  let at: { stream: string; version: number } | undefined = {
     stream,
-    ...(to !== undefined && { version: to }),
+    version: to ?? Number.MAX_SAFE_INTEGER,
   };
   while (at) {
-    const { stream: current, version }: { stream: string; version?: number } = at;
-    if (version !== 0) {
-      const range = version === undefined ? {} : { to: version };
-      const options = { ...range, backwards: true, types: ["ModelCallStarted"] };
-      for await (const page of log.read(current, options)) {
-        for (const event of page) yield { event, data: event.data as RecordedCall["data"] };
+    yield* ownCallsBackwards(log, at.stream, at.version);
+    at = await parentOf(log, at.stream);
+  }
+}
+
+async function* ownCallsBackwards(
+  log: EventLog,
+  stream: string,
+  version: number,
+): AsyncGenerator<RecordedCall> {
+  let to = version;
+  for (let limit = firstPage; to > 0; limit = Math.min(limit * 4, largestPage)) {
+    let found = 0;
+    const range = to === Number.MAX_SAFE_INTEGER ? {} : { to };
+    for await (const page of log.read(stream, {
+      ...range,
+      limit,
+      backwards: true,
+      types: ["ModelCallStarted"],
+    })) {
+      for (const event of page) {
+        found += 1;
+        to = event.version - 1;
+        yield { event, data: event.data as RecordedCall["data"] };
       }
     }
-    at = await parentOf(log, current);
+    if (found < limit) return;
   }
 }
 
