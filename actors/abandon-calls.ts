@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from "uuid";
 import { ToolCallAbandoned } from "../events/tool.ts";
 import type { OpenCall } from "../reducers/run-facts.ts";
 import type { Assembly } from "./assembly.ts";
+import { mintId } from "./mint-id.ts";
 import type { PlannedEvent } from "./thread-append.ts";
 
 /** Why a call gets no result of its own, and what the model is told. */
@@ -27,7 +27,7 @@ export function isIdempotent(assembly: Assembly, toolName: string): boolean {
 /** Closes a call with a result that says why there is none, so that no provider ever sees a call without a result. */
 export function abandonCall(call: OpenCall, reason: AbandonReason, cause: string | undefined): PlannedEvent {
   const message = {
-    id: uuidv7(),
+    id: mintId(),
     type: "tool",
     content: explanations[reason],
     tool_call_id: call.id,

@@ -2,9 +2,9 @@ import { RunCancelRequested } from "../events/run.ts";
 import type { RunPhase } from "../reducers/run-facts.ts";
 import { deferred } from "./deferred.ts";
 import { RunClosedError, type RunScope, recordInRun } from "./run-scope.ts";
-import { runStep } from "./run-steps.ts";
+import { callsReport, runStep } from "./run-steps.ts";
 import { type RunEnd, settleRun } from "./settle-run.ts";
-import type { ThreadLifecycle } from "./thread-machine.ts";
+import { entryPhase, type ThreadLifecycle } from "./thread-machine.ts";
 
 /** A run that this process executes. */
 export interface ActiveRun {
@@ -48,8 +48,10 @@ export function driveRun(options: {
 
   const { limits: ofRun } = scope.options;
   const { limits: ofAgent } = scope.environment;
+  const { hooks } = scope.environment;
   const started = lifecycle.run({
-    phase,
+    phase: entryPhase(phase, callsReport(scope), hooks),
+    hooks,
     modelCalls,
     steps,
     maxModelCalls: ofRun?.maxModelCalls ?? ofAgent.maxModelCalls ?? defaultLimits.maxModelCalls,

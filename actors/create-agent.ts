@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import { openStore } from "../events/open-store.ts";
 import type { Store } from "../events/store.ts";
 import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./agent-contract.ts";
@@ -14,6 +13,7 @@ import {
 } from "./langchain-output.ts";
 import { readStreamModes, streamRun } from "./langgraph-stream.ts";
 import type { Middleware } from "./middleware/define-middleware.ts";
+import { mintId } from "./mint-id.ts";
 import { createRegistry } from "./registry.ts";
 import { causeOf } from "./run-handle.ts";
 import type { Environment } from "./run-scope.ts";
@@ -68,7 +68,7 @@ export function createAgent(options: AgentOptions): Agent {
     idleMs: options.idleMs ?? defaultIdleMs,
   });
 
-  const thread = (threadId: string = uuidv7()): Thread => createThread(threadId, threads, environment);
+  const thread = (threadId: string = mintId()): Thread => createThread(threadId, threads, environment);
 
   const start = async (input: unknown, config: RunConfig): Promise<Run> => {
     const read = readLangChainInput(input);

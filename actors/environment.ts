@@ -11,6 +11,8 @@ import { createViewFold } from "./thread-view.ts";
 /** Milliseconds that the lease of a run lasts without renewal. */
 const defaultLeaseMs = 15_000;
 
+const hookPhases = ["beforeAgent", "beforeModel", "afterModel", "afterAgent"] as const;
+
 /**
  * Puts together what all threads of an agent share.
  *
@@ -30,6 +32,7 @@ export function openEnvironment(
     assembly,
     store,
     fold,
+    hooks: new Set(hookPhases.filter((phase) => assembly.middleware.some((one) => one[phase]))),
     reader: createStateReader({ log, side, reducer: fold.reducer, registry: assembly.registry }),
     lease: createLease({ side, leaseMs, onRenewal }),
     hasher: createStateHasher(),

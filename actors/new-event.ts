@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from "uuid";
 import type { EventDraft } from "../events/define-event.ts";
 import type { Emitter, NewEvent } from "../events/envelope.ts";
 import type { Json } from "../events/json.ts";
+import { mintId } from "./mint-id.ts";
 
 /** Where an event comes from. */
 export interface EventOrigin {
@@ -17,7 +17,7 @@ export interface EventOrigin {
 
 /** Mints the id of an event and puts its envelope together. */
 export function newEvent({ type, data }: EventDraft<string, Json>, origin: EventOrigin): NewEvent {
-  const id = uuidv7();
+  const id = mintId();
   const { schema, by, recordedAt, cause, runId, step } = origin;
   const metadata = {
     schema,

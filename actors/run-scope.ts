@@ -4,7 +4,12 @@ import type { Interrupt } from "../events/run.ts";
 import type { Store } from "../events/store.ts";
 import type { StateReader } from "../projections/state-at.ts";
 import type { StateHasher } from "../projections/state-hash.ts";
-import { type AskedInterrupt, openInterrupts, type ThreadFacts } from "../reducers/run-facts.ts";
+import {
+  type AskedInterrupt,
+  openInterrupts,
+  type RunPhase,
+  type ThreadFacts,
+} from "../reducers/run-facts.ts";
 import type { State } from "../reducers/thread-state.ts";
 import type { AgentOptions, RunItem, RunOptions } from "./agent-contract.ts";
 import type { Assembly } from "./assembly.ts";
@@ -41,6 +46,8 @@ export interface Environment {
   readonly assembly: Assembly;
   readonly store: Store;
   readonly fold: ViewFold;
+  /** Phases in which some middleware has a hook. */
+  readonly hooks: ReadonlySet<RunPhase>;
   readonly reader: StateReader;
   readonly lease: Lease;
   readonly hasher: StateHasher;

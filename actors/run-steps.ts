@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import { NotJsonError } from "../events/canonical-json.ts";
 import { InvalidEventError } from "../events/event-registry.ts";
 import { EventTooLargeError } from "../events/log/event-log.ts";
@@ -8,6 +7,7 @@ import { type AskedInterrupt, type OpenCall, openInterrupts, type RunPhase } fro
 import { FoldError } from "../reducers/thread-state.ts";
 import { toErrorData } from "./error-data.ts";
 import type { JumpTarget } from "./middleware/define-middleware.ts";
+import { mintId } from "./mint-id.ts";
 import {
   addPending,
   factsOf,
@@ -21,6 +21,7 @@ import {
 } from "./run-scope.ts";
 import { prepareModelCall } from "./steps/model-call.ts";
 import { createParallelWrites, type ParallelWrites } from "./steps/parallel-writes.ts";
+import { restoreView } from "./steps/restore-view.ts";
 import { runHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft, HookPhase, StepContext, ToolCallOutcome } from "./steps/step-contract.ts";
 import { executeToolCall } from "./steps/tool-call.ts";
@@ -47,7 +48,7 @@ export async function runStep(scope: RunScope, phase: RunPhase, ordinal: number)
 }
 
 /** What the machine has to know of the open calls. */
-function callsReport(scope: RunScope): Pick<StepReport, "openCalls" | "callsNeedModel"> {
+export function callsReport(scope: RunScope): Pick<StepReport, "openCalls" | "callsNeedModel"> {
   const { calls } = factsOf(scope);
   const { tools } = scope.environment.assembly;
   const direct = (name: string) => tools.some((tool) => tool.name === name && tool.returnDirect === true);
@@ -61,14 +62,11 @@ async function hookStep(scope: RunScope, phase: HookPhase, ordinal: number): Pro
   }
   const outcome = await runHooks(phase, stepContext(scope, ordinal));
   addPending(scope, outcome.drafts, outcome.state);
-  // Without a new message the run goes on where the thread stands: with the calls that wait there.
-  const waitingCalls = phase === "beforeAgent" && factsOf(scope).calls.length > 0;
-  const jumpTo = outcome.jumpTo ?? (waitingCalls ? "tools" : undefined);
-  const report = { jumpTo, ...callsReport(scope) };
-  const resumeAt = destination(phase, report);
+  const report = { jumpTo: outcome.jumpTo, ...callsReport(scope) };
+  const to = destination(phase, report);
   for (const { kind, value } of outcome.interrupts) {
-    const after = resumeAt === "end" && phase !== "afterAgent" ? "afterAgent" : resumeAt;
-    scope.asked.push({ id: uuidv7(), kind, value: value as AskedInterrupt["value"], resumeAt: after });
+    const resumeAt = to === "settling" ? "end" : to;
+    scope.asked.push({ id: mintId(), kind, value: value as AskedInterrupt["value"], resumeAt });
   }
   return { ...report, interrupted: scope.asked.length > 0 };
 }
@@ -77,6 +75,7 @@ async function modelStep(scope: RunScope, ordinal: number): Promise<StepReport> 
   const { memory, trail } = scope;
   const ctx = stepContext(scope, ordinal, scope.resumedCallId);
   scope.resumedCallId = undefined;
+  memory.previousView ??= await restoreView({ log: scope.environment.store.log, blobs: ctx.blobs }, scope.threadId);
   const prepared = await prepareModelCall(ctx, memory.previousView);
   try {
     await recordInRun(scope, planned([...takePending(scope), ...prepared.started], trail.last), ordinal);
@@ -149,7 +148,7 @@ async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }:
   if (outcome.kind === "interrupted") {
     const { request, by } = outcome;
     const value = request.value as AskedInterrupt["value"];
-    scope.asked.push({ id: uuidv7(), kind: request.kind, value, callId: id, by });
+    scope.asked.push({ id: mintId(), kind: request.kind, value, callId: id, by });
     return;
   }
   const admitted = writes.admit(call, outcome);
@@ -189,7 +188,7 @@ function isRefusal(error: unknown): error is Error {
 
 function refused(call: OpenCall, error: Error): AttributedDraft {
   const message = {
-    id: uuidv7(),
+    id: mintId(),
     type: "tool",
     content: `The tool ran, but its result could not be recorded. ${toErrorData(error).message}`,
     tool_call_id: call.id,

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import type { Json } from "../events/json.ts";
 import { blobsOfThread } from "../events/keys/with-encryption.ts";
 import { VersionConflict } from "../events/log/event-log.ts";
@@ -12,6 +11,7 @@ import type { ActiveRun } from "./active-run.ts";
 import type { RunInput, RunItem, RunOptions } from "./agent-contract.ts";
 import { chosenAnswers, InterruptAnsweredError, UnknownInterruptError, wasAnswered } from "./answers.ts";
 import type { LiveThread } from "./live-thread.ts";
+import { mintId } from "./mint-id.ts";
 import type { RunItems } from "./run-items.ts";
 import { createScope, followTrail } from "./run-scope.ts";
 import { inputToDrafts } from "./steps/input.ts";
@@ -44,7 +44,7 @@ export async function startRun(
   checkContext(assembly, options.context ?? {});
   const by = options.by ?? "user";
   const ctx = { assembly, state: appender.view.state, blobs: blobsOfThread(store, thread.id) };
-  const input = request.kind === "input" ? await inputToDrafts(request.input, ctx, uuidv7, by) : [];
+  const input = request.kind === "input" ? await inputToDrafts(request.input, ctx, mintId, by) : [];
 
   const batch = (view: ThreadView): readonly PlannedEvent[] => {
     if (options.expectedVersion !== undefined && options.expectedVersion !== view.version) {

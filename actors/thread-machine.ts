@@ -40,6 +40,8 @@ export interface RunEntry {
   readonly steps: number;
   readonly maxModelCalls: number;
   readonly maxSteps: number;
+  /** Phases that have hooks; the others of them are passed over. */
+  readonly hooks: ReadonlySet<RunPhase>;
   readonly work: StepWork;
 }
 
@@ -59,35 +61,73 @@ const phases = ["beforeAgent", "beforeModel", "model", "afterModel", "tools", "a
 const restStates = ["idle", "interrupted", "cancelled", "failed"] as const;
 export type RestState = (typeof restStates)[number];
 
+/** Where a phase leads: to a phase, or out of the loop. */
+export type Destination = RunPhase | "settling";
+
 /** Where each phase goes when nothing else is asked. */
-const next: Readonly<Record<RunPhase, RunPhase | "end">> = {
+const next: Readonly<Record<RunPhase, Destination>> = {
   beforeAgent: "beforeModel",
   beforeModel: "model",
   model: "afterModel",
   afterModel: "tools",
   tools: "beforeModel",
-  afterAgent: "end",
+  afterAgent: "settling",
 };
 
-/** Where a phase that ended leads, budgets aside. */
-export function destination(phase: RunPhase, report: StepReport): RunPhase | "end" {
+/** Where a phase that ended leads, budgets and missing hooks aside. */
+export function destination(phase: RunPhase, report: StepReport): Destination {
   const openCalls = report.openCalls ?? 0;
-  if (report.jumpTo === "end") return "end";
+  const end = phase === "afterAgent" ? "settling" : "afterAgent";
+  if (report.jumpTo === "end") return end;
   if (report.jumpTo === "model") return "beforeModel";
-  if (report.jumpTo === "tools") return openCalls > 0 ? "tools" : "end";
-  if (phase === "afterModel" && openCalls === 0) return "end";
+  if (report.jumpTo === "tools") return openCalls > 0 ? "tools" : end;
+  if (phase === "afterModel" && openCalls === 0) return end;
+  // Without a new message a run goes on where the thread stands: with the calls that wait there.
+  if (phase === "beforeAgent" && openCalls > 0) return "tools";
   return next[phase];
 }
 
-/** True when the next thing is a model call, or a tool call whose result only a model call could use. */
-function needsModel(phase: RunPhase, report: StepReport): boolean {
-  const to = destination(phase, report);
-  return to === "beforeModel" || to === "model" || (to === "tools" && report.callsNeedModel === true);
+/** The same, past phases that have no hooks: they cost nothing. */
+function pastEmptyPhases(phase: RunPhase, report: StepReport, hooks: ReadonlySet<RunPhase>): Destination {
+  let to = destination(phase, report);
+  while (to !== "settling" && isEmpty(to, hooks)) to = destination(to, { ...report, jumpTo: undefined });
+  return to;
+}
+
+function isEmpty(phase: RunPhase, hooks: ReadonlySet<RunPhase>): boolean {
+  return phase !== "model" && phase !== "tools" && !hooks.has(phase);
+}
+
+/** Where a run begins that is to begin at `phase`. */
+export function entryPhase(phase: RunPhase, report: StepReport, hooks: ReadonlySet<RunPhase>): RunPhase {
+  const to = isEmpty(phase, hooks) ? pastEmptyPhases(phase, report, hooks) : phase;
+  return to === "settling" ? "afterAgent" : to;
 }
 
 const undecided: Settlement = { ending: "completed", stopReason: undefined, error: undefined };
 /** Transitions in a row without waiting for anything; more mean a loop in the machine itself. */
 const maxIterations = 1_000;
+
+interface ReportOf {
+  readonly phase: RunPhase;
+  readonly report: StepReport;
+}
+
+const noHooks: ReadonlySet<RunPhase> = new Set();
+
+function leadingTo({ entry }: MachineContext, { phase, report }: ReportOf): Destination {
+  return pastEmptyPhases(phase, report, entry?.hooks ?? noHooks);
+}
+
+/** The way out of the loop: through the last hooks, where there are any. */
+function wayOut({ entry }: MachineContext, phase: RunPhase): Destination {
+  return phase !== "afterAgent" && entry?.hooks.has("afterAgent") ? "afterAgent" : "settling";
+}
+
+/** The next thing is a model call, or a tool call whose result only a model call could use. */
+function needsModel(to: Destination, report: StepReport): boolean {
+  return to === "beforeModel" || to === "model" || (to === "tools" && report.callsNeedModel === true);
+}
 
 const threadSetup = setup({
   types: {
@@ -107,12 +147,16 @@ const threadSetup = setup({
     entersAt: (_, params: { phase: RunPhase; entry: RunEntry }) => params.entry.phase === params.phase,
     endsAs: ({ context }, params: { ending: RunEnding }) => context.settlement.ending === params.ending,
     asks: (_, params: { report: StepReport }) => params.report.interrupted === true,
-    leadsTo: (_, { report, phase, to }: { report: StepReport; phase: RunPhase; to: RunPhase | "end" }) =>
-      destination(phase, report) === to,
-    stepsSpent: ({ context }, { report, phase }: { report: StepReport; phase: RunPhase }) =>
-      destination(phase, report) !== "end" && context.steps >= (context.entry?.maxSteps ?? 0),
-    modelCallsSpent: ({ context }, { report, phase }: { report: StepReport; phase: RunPhase }) =>
-      needsModel(phase, report) && context.modelCalls >= (context.entry?.maxModelCalls ?? 0),
+    leadsTo: ({ context }, params: ReportOf & { to: Destination }) =>
+      leadingTo(context, params) === params.to,
+    stepsSpent: ({ context }, params: ReportOf & { to: Destination }) =>
+      context.steps >= (context.entry?.maxSteps ?? 0) &&
+      !["afterAgent", "settling"].includes(leadingTo(context, params)) &&
+      wayOut(context, params.phase) === params.to,
+    modelCallsSpent: ({ context }, params: ReportOf & { to: Destination }) =>
+      context.modelCalls >= (context.entry?.maxModelCalls ?? 0) &&
+      needsModel(leadingTo(context, params), params.report) &&
+      wayOut(context, params.phase) === params.to,
     stopped: ({ context }) => context.settlement.stopReason !== undefined,
   },
   actions: {
@@ -136,16 +180,24 @@ const threadSetup = setup({
   },
 });
 
+type Done = { readonly event: { readonly output: StepReport } };
+
+const settling = "#thread.settling" as const;
+const inRun = (target: RunPhase) => `#thread.running.${target}` as const;
+
 /** Every phase invokes the same step; what it reports is looked at in one fixed order. */
 function phaseState(phase: RunPhase) {
-  const inRun = (target: RunPhase) => `#thread.running.${target}` as const;
-  const end = phase === "afterAgent" ? ("#thread.settling" as const) : inRun("afterAgent");
-  const report = ({ event }: { event: { output: StepReport } }) => ({ report: event.output, phase });
-  const leadsTo = (to: RunPhase | "end") => ({
-    type: "leadsTo" as const,
-    params: ({ event }: { event: { output: StepReport } }) => ({ report: event.output, phase, to }),
-  });
-  const stop = (reason: BudgetStop) => ({ type: "stop" as const, params: { reason } });
+  const report = ({ event }: Done) => ({ report: event.output, phase });
+  const towards =
+    <To extends Destination>(to: To) =>
+    ({ event }: Done) => ({ report: event.output, phase, to });
+  const stop = (guard: "stepsSpent" | "modelCallsSpent", reason: BudgetStop) => {
+    const actions = { type: "stop" as const, params: { reason } };
+    return [
+      { guard: { type: guard, params: towards("afterAgent") }, target: inRun("afterAgent"), actions },
+      { guard: { type: guard, params: towards("settling") }, target: settling, actions },
+    ];
+  };
   return threadSetup.createStateConfig({
     entry: { type: "countStep", params: { phase } },
     invoke: {
@@ -154,18 +206,22 @@ function phaseState(phase: RunPhase) {
       onDone: [
         {
           guard: { type: "asks", params: report },
-          target: "#thread.settling",
+          target: settling,
           actions: { type: "endAs", params: { ending: "interrupted" } },
         },
         // A run that was stopped stays stopped, whatever its last hooks would like.
-        ...(phase === "afterAgent" ? [{ guard: "stopped" as const, target: end }] : []),
-        { guard: { type: "stepsSpent", params: report }, target: end, actions: stop("max-steps") },
-        { guard: { type: "modelCallsSpent", params: report }, target: end, actions: stop("max-model-calls") },
-        ...phases.map((to) => ({ guard: leadsTo(to), target: inRun(to), reenter: true })),
-        { target: end },
+        ...(phase === "afterAgent" ? [{ guard: "stopped" as const, target: settling }] : []),
+        ...stop("stepsSpent", "max-steps"),
+        ...stop("modelCallsSpent", "max-model-calls"),
+        ...phases.map((to) => ({
+          guard: { type: "leadsTo" as const, params: towards(to) },
+          target: inRun(to),
+          reenter: true,
+        })),
+        { target: settling },
       ],
       onError: {
-        target: "#thread.settling",
+        target: settling,
         actions: {
           type: "endAs",
           params: ({ event }: { event: { error: unknown } }) => ({ ending: "failed", error: event.error }),
@@ -182,7 +238,7 @@ const acceptsRuns = threadSetup.createStateConfig({
         type: "entersAt" as const,
         params: ({ event }: { event: { entry: RunEntry } }) => ({ phase, entry: event.entry }),
       },
-      target: `#thread.running.${phase}` as const,
+      target: inRun(phase),
       actions: {
         type: "begin" as const,
         params: ({ event }: { event: { entry: RunEntry } }) => ({ entry: event.entry }),
@@ -299,12 +355,15 @@ function transitionsOf(phase: RunPhase): LifecycleTransition[] {
     { from, to: "tools", when: "it jumps to tools and calls are open" },
     { from, to: end, when: "it jumps to end, or to tools without open calls" },
     ...(phase === "afterModel" ? [{ from, to: "afterAgent", when: "no calls are open" }] : []),
-    { from, to: next[phase] === "end" ? end : next[phase], when: "otherwise" },
+    { from, to: next[phase], when: "otherwise" },
     { from, to: "settling", when: "it fails, or the run is cancelled" },
   ];
 }
 
-/** The lifecycle as data: its states and the ways between them, for people and pages that show it. */
+/**
+ * The lifecycle as data: its states and the ways between them, for people and pages that show it. A phase whose hooks
+ * no middleware has is passed over.
+ */
 export const threadMachineDefinition: {
   readonly initial: string;
   readonly phases: readonly RunPhase[];

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import { type RecordedEvent, threadStream } from "../events/envelope.ts";
 import type { Store } from "../events/store.ts";
 import { openInterrupts } from "../reducers/run-facts.ts";
@@ -8,6 +7,7 @@ import type { Run, RunItem, RunOptions, Thread, ThreadInfo, ThreadStatus } from 
 import { deferred } from "./deferred.ts";
 import { forkThread } from "./fork-thread.ts";
 import type { LiveThread } from "./live-thread.ts";
+import { mintId } from "./mint-id.ts";
 import { recordOutside, rewindThread, updateOutside } from "./record-outside.ts";
 import type { ThreadRegistry } from "./registry.ts";
 import { followRun, resultOf, withoutFacts } from "./run-handle.ts";
@@ -34,7 +34,7 @@ export function createThread(
     stateAt: async (version) => withoutFacts(await (await environment()).reader.stateAt(id, version)),
     events: (options = {}) => readEvents(environment, id, options),
     async fork(options = {}) {
-      const { at, threadId = uuidv7(), metadata } = options;
+      const { at, threadId = mintId(), metadata } = options;
       await forkThread((await environment()).store, { parentId: id, childId: threadId, at, metadata });
       await registry.passivate(threadId);
       return createThread(threadId, registry, environment);
@@ -54,7 +54,7 @@ function startInBackground(
   request: RunRequest,
   options: RunOptions,
 ): Run {
-  const runId = options.runId ?? uuidv7();
+  const runId = options.runId ?? mintId();
   const items = createRunItems<RunItem>();
   const started = deferred<ActiveRun>();
   started.promise.catch(() => undefined);

@@ -17,6 +17,8 @@ interface Played {
 
 type Script = (phase: RunPhase, ordinal: number) => StepReport | Promise<StepReport>;
 
+const allHooks = new Set<RunPhase>(["beforeAgent", "beforeModel", "afterModel", "afterAgent"]);
+
 /** Runs a lifecycle whose steps report what `script` says. */
 async function play(script: Script, options: Partial<RunEntry> = {}): Promise<Played> {
   const phases: RunPhase[] = [];
@@ -30,6 +32,7 @@ async function play(script: Script, options: Partial<RunEntry> = {}): Promise<Pl
     steps: 0,
     maxModelCalls: 100,
     maxSteps: 1_000,
+    hooks: allHooks,
     ...options,
     work: {
       async step(phase, ordinal) {
@@ -69,6 +72,24 @@ describe("the loop", () => {
     expect(phases).toEqual([...plain.slice(0, 4), "tools", ...plain.slice(1)]);
   });
 
+  test("passes over phases that have no hooks", async () => {
+    const calls = { openCalls: 1, callsNeedModel: true };
+    const { phases } = await play(once("model", calls), { phase: "model", hooks: new Set() });
+    expect(phases).toEqual(["model", "tools", "model"]);
+    const some = await play(once("model", calls), { phase: "model", hooks: new Set(["beforeModel"]) });
+    expect(some.phases).toEqual(["model", "tools", "beforeModel", "model"]);
+  });
+
+  test("a budget ends a run without hooks, too", async () => {
+    const { phases, settlement } = await play(() => ({ openCalls: 1, callsNeedModel: true }), {
+      phase: "model",
+      hooks: new Set(),
+      maxModelCalls: 1,
+    });
+    expect(phases).toEqual(["model"]);
+    expect(settlement.stopReason).toBe("max-model-calls");
+  });
+
   test("begins where the entry says", async () => {
     const { phases } = await play(() => ({}), { phase: "tools" });
     expect(phases).toEqual(["tools", ...plain.slice(1)]);
@@ -94,6 +115,7 @@ describe("the loop", () => {
       steps: 0,
       maxModelCalls: 1,
       maxSteps: 10,
+      hooks: allHooks,
       work: { step: () => new Promise(() => undefined), settle: async () => undefined },
     };
     expect(lifecycle.run(entry)).toBe(true);
@@ -213,6 +235,7 @@ describe("other ends", () => {
       steps: 0,
       maxModelCalls: 1,
       maxSteps: 10,
+      hooks: allHooks,
       work: {
         step: () => new Promise(() => setImmediate(() => lifecycle.cancel())),
         settle: async (how) => settled.resolve(how),
@@ -236,6 +259,7 @@ describe("other ends", () => {
       steps: 0,
       maxModelCalls: 1,
       maxSteps: 10,
+      hooks: allHooks,
       work: {
         step: async () => ({}),
         settle: async () => {
