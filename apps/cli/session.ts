@@ -80,9 +80,9 @@ export function createSession(terminal: Terminal, options: GlobalOptions, signal
 }
 
 async function openFor(session: Session): Promise<Store> {
-  const { store } = await session.settings();
+  const { store, encrypt } = await session.settings();
   const { openStore } = await import("../../events/open-store.ts");
-  return openStore(store.value);
+  return openStore(store.value, encrypt.value === undefined ? {} : { encrypt: encrypt.value });
 }
 
 async function readingFor(session: Session): Promise<Reading> {

@@ -30,6 +30,8 @@ export interface Settings {
   readonly file: string | undefined;
   readonly store: Setting<string>;
   readonly model: Setting<string>;
+  /** Encrypt the content of a new store; undefined: as the store was begun. */
+  readonly encrypt: Setting<boolean | undefined>;
   /** File that exports the agent; undefined: the built-in one. */
   readonly agent: Setting<string | undefined>;
 }
@@ -40,6 +42,8 @@ const defaultModel = "builtin:planner";
 const configSchema = z.strictObject({
   /** Store URL. A relative path of SQLite starts at the config file. */
   store: z.string().min(1).optional(),
+  /** Encrypt the content of threads, with keys beside the log. */
+  encrypt: z.boolean().optional(),
   /** Name of a model, as for `--model`. */
   model: z.string().min(1).optional(),
   /** Path of a file that exports an agent, from the config file. */
@@ -116,6 +120,7 @@ export async function readSettings(
       ],
       defaultStore,
     ),
+    encrypt: choose<boolean | undefined>([{ value: config.encrypt, from: "config file" }], undefined),
     model: choose<string>(
       [{ value: env.THREADFOLD_MODEL || undefined, from: "environment" }, fromFile(config.model)],
       defaultModel,
