@@ -1,13 +1,17 @@
 import { storableJson } from "../storable-json.ts";
 import { deepFreeze } from "./deep-freeze.ts";
-import { SideConflict, type SideRecord, type SideStore } from "./side-store.ts";
+import { checkRecordName, SideConflict, type SideRecord, type SideStore } from "./side-store.ts";
 
 /** A side store in memory. Its values are frozen. */
 export function createMemorySide(): SideStore {
   const kinds = new Map<string, Map<string, SideRecord>>();
   return {
-    get: async (kind, key) => kinds.get(kind)?.get(key),
+    async get(kind, key) {
+      checkRecordName(kind, key);
+      return kinds.get(kind)?.get(key);
+    },
     async put(kind, key, value, { ifRevision } = {}) {
+      checkRecordName(kind, key);
       const records = kinds.get(kind) ?? new Map<string, SideRecord>();
       const current = records.get(key)?.revision ?? 0;
       if (ifRevision !== undefined && ifRevision !== current) throw new SideConflict(kind, key);
@@ -17,6 +21,7 @@ export function createMemorySide(): SideStore {
       return current + 1;
     },
     async delete(kind, key) {
+      checkRecordName(kind, key);
       kinds.get(kind)?.delete(key);
     },
     async list(kind, { prefix = "", after = "", limit = Number.POSITIVE_INFINITY } = {}) {

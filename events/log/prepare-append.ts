@@ -2,6 +2,7 @@ import { canonicalJson } from "../canonical-json.ts";
 import type { NewEvent } from "../envelope.ts";
 import { storableJson } from "../storable-json.ts";
 import { checkStreamName, EventTooLargeError, maxAppendBytes, maxEventBytes } from "./event-log.ts";
+import { checkText } from "./storable-text.ts";
 
 /** An event that every store can hold, with the JSON text of its data. */
 export interface PreparedEvent {
@@ -23,6 +24,17 @@ function estimateBytes({ event, dataText }: PreparedEvent): number {
   return envelopeBytes + bytesPerUnit * (units + traceparent.length + dataText.length);
 }
 
+function checkEnvelope({ id, type, metadata }: NewEvent): void {
+  const { by, causationId, correlationId, runId, traceparent } = metadata;
+  checkText("The event id", id);
+  checkText("The event type", type);
+  checkText("The emitter", by);
+  checkText("The causation id", causationId);
+  checkText("The correlation id", correlationId);
+  if (runId !== undefined) checkText("The run id", runId);
+  if (traceparent !== undefined) checkText("The trace context", traceparent);
+}
+
 /** Bytes of the event as canonical JSON, as it is handed to the store. */
 function exactBytes(event: NewEvent): number {
   const { id, type, data, recordedAt, metadata } = event;
@@ -33,13 +45,14 @@ function exactBytes(event: NewEvent): number {
  * Checks a batch before it is appended and brings its data into the form that all stores keep, so that each store
  * refuses and accepts the same.
  *
- * @throws {InvalidNameError} @throws {EventTooLargeError} @throws {NotJsonError}
+ * @throws {InvalidNameError} @throws {InvalidTextError} @throws {EventTooLargeError} @throws {NotJsonError}
  */
 export function prepareAppend(stream: string, events: readonly NewEvent[]): readonly PreparedEvent[] {
   checkStreamName(stream);
   let estimated = 0;
   let largest = 0;
   const prepared = events.map((event) => {
+    checkEnvelope(event);
     const data = storableJson(event.data);
     const one = { event: data === event.data ? event : { ...event, data }, dataText: JSON.stringify(data) };
     const bytes = estimateBytes(one);

@@ -1,4 +1,5 @@
 import type { Json } from "../json.ts";
+import { checkText } from "./storable-text.ts";
 
 /** A record was changed by somebody else since it was read. */
 export class SideConflict extends Error {
@@ -35,4 +36,10 @@ export interface SideStore {
     kind: string,
     options?: { prefix?: string; after?: string; limit?: number },
   ): Promise<readonly SideRecord[]>;
+}
+
+/** @throws {InvalidTextError} */
+export function checkRecordName(kind: string, key: string): void {
+  checkText("The kind of record", kind);
+  checkText("The key of a record", key);
 }

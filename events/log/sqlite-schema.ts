@@ -4,7 +4,7 @@ import type { SqliteDatabase } from "./sqlite-driver.ts";
 /** "TFLD", in the header of the file. */
 const applicationId = 0x54464c44;
 /** Version of the tables below. */
-export const storeVersion = 1;
+const storeVersion = 1;
 
 /** Words with fixed numbers, so that the partial index can name them. */
 export const lineageWords = { ThreadForked: 1, ThreadRewound: 2 } as const;

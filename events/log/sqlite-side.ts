@@ -1,6 +1,6 @@
 import type { Json } from "../json.ts";
 import { storableJson } from "../storable-json.ts";
-import { SideConflict, type SideRecord, type SideStore } from "./side-store.ts";
+import { checkRecordName, SideConflict, type SideRecord, type SideStore } from "./side-store.ts";
 import type { SqliteDatabase } from "./sqlite-driver.ts";
 import type { Writer } from "./sqlite-writer.ts";
 
@@ -32,10 +32,12 @@ export function createSqliteSide(
 
   return {
     async get(kind, key) {
+      checkRecordName(kind, key);
       const row = reading(() => select.get(kind, key));
       return row && toRecord(row);
     },
     async put(kind, key, value, { ifRevision } = {}) {
+      checkRecordName(kind, key);
       const text = JSON.stringify(storableJson(value));
       return writer.submit({
         durable: false,
@@ -48,6 +50,7 @@ export function createSqliteSide(
       });
     },
     async delete(kind, key) {
+      checkRecordName(kind, key);
       await writer.submit({ durable: false, run: () => remove.run(kind, key) });
     },
     async list(kind, { prefix = "", after = "", limit = -1 } = {}) {

@@ -154,6 +154,20 @@ export function describeContent(current: () => EventLog): void {
       await expect(log.append(bad, newEvents(1), { expectedVersion: 0 })).rejects.toThrow(InvalidNameError);
     });
 
+    it.each([
+      { id: "an id\u0000" },
+      { type: "Half\ud83d" },
+      { metadata: { by: "model:\u0000" as const } },
+      { metadata: { causationId: "\u0000" } },
+      { metadata: { correlationId: "\udc00" } },
+      { metadata: { runId: "run\u0000" } },
+      { metadata: { traceparent: "\u0000" } },
+    ])("refuses texts around the data that not every store can keep: %j", async (given) => {
+      const refused = log.append(stream, [newEvent(), newEvent(given)], { expectedVersion: 0 });
+      await expect(refused).rejects.toMatchObject({ name: "InvalidTextError" });
+      expect(await log.head(stream)).toMatchObject({ version: 0 });
+    });
+
     it("takes names of every allowed character", async () => {
       for (const good of ["A", "0", "thread-a.b_c:d/e-f", "x".repeat(200)]) {
         await log.append(good, newEvents(1), { expectedVersion: 0 });

@@ -70,6 +70,18 @@ export function describeSideStore(
       expect((await side.get("snapshot", "large"))?.value).toEqual({ ...value, list: [1] });
     });
 
+    it("refuses names that not every store can keep", async () => {
+      const bad = "a\u0000b";
+      for (const attempt of [
+        () => side.put("lease", bad, 1),
+        () => side.put(bad, "a", 1),
+        () => side.get("lease", bad),
+        () => side.delete("lease", bad),
+      ]) {
+        await expect(attempt()).rejects.toMatchObject({ name: "InvalidTextError", value: bad });
+      }
+    });
+
     it("refuses what is no JSON", async () => {
       await expect(side.put("lease", "a", Number.NaN)).rejects.toMatchObject({ name: "NotJsonError" });
     });
