@@ -14,11 +14,29 @@ export type {
 } from "./actors/agent-contract.ts";
 export { InterruptAnsweredError, UnknownInterruptError } from "./actors/answers.ts";
 export { AssemblyError } from "./actors/assembly.ts";
+export {
+  type ChildAgentsOptions,
+  childAgents,
+  type SharedWorkplace,
+  sharedWorkplace,
+} from "./actors/child-agents.ts";
 export { createAgent } from "./actors/create-agent.ts";
+export { type HarnessOptions, harnessMiddleware } from "./actors/harness.ts";
 export { type InterruptRequest, interrupt } from "./actors/interrupt.ts";
 export { UnsupportedCommandError } from "./actors/langchain-input.ts";
 export { RunCancelledError, RunFailedError } from "./actors/langchain-output.ts";
 export { UnsupportedStreamModeError } from "./actors/langgraph-stream.ts";
+export {
+  connectMcp,
+  McpNameError,
+  type McpOptions,
+  type McpProblem,
+  type McpTools,
+} from "./actors/mcp/connect-mcp.ts";
+export { McpConfigError, type McpServerConfig } from "./actors/mcp/mcp-config.ts";
+export { McpCallError, McpConnectionError } from "./actors/mcp/mcp-connection.ts";
+export { clarificationMiddleware } from "./actors/middleware/clarification.ts";
+export { danglingToolCallsMiddleware } from "./actors/middleware/dangling-tool-calls.ts";
 export {
   createMiddleware,
   type HookResult,
@@ -29,18 +47,73 @@ export {
   type ModelRequest,
   type ToolCallRequest,
 } from "./actors/middleware/define-middleware.ts";
+export { type DynamicContextOptions, dynamicContextMiddleware } from "./actors/middleware/dynamic-context.ts";
+export { type EmptyAnswerOptions, emptyAnswerMiddleware } from "./actors/middleware/empty-answer.ts";
+export {
+  type ApprovalRule,
+  type HumanApprovalOptions,
+  humanApprovalMiddleware,
+} from "./actors/middleware/human-approval.ts";
+export { inputSanitizationMiddleware } from "./actors/middleware/input-sanitization.ts";
+export { lengthStopMiddleware } from "./actors/middleware/length-stop.ts";
+export { type LoopDetectionOptions, loopDetectionMiddleware } from "./actors/middleware/loop-detection.ts";
+export {
+  type McpRoutingOptions,
+  mcpRoutingMiddleware,
+  type RoutingRule,
+} from "./actors/middleware/mcp-routing.ts";
+export {
+  ModelCallLimitError,
+  type ModelCallLimitOptions,
+  modelCallLimitMiddleware,
+} from "./actors/middleware/model-call-limit.ts";
+export { type FallbackModel, modelFallbackMiddleware } from "./actors/middleware/model-fallback.ts";
+export { type ModelRetryOptions, modelRetryMiddleware } from "./actors/middleware/model-retry.ts";
+export {
+  type DeferredTools,
+  type PromotedToolsOptions,
+  promotedToolsMiddleware,
+} from "./actors/middleware/promoted-tools.ts";
+export { safetyStopMiddleware } from "./actors/middleware/safety-stop.ts";
+export { subAgentsMiddleware } from "./actors/middleware/sub-agents.ts";
+export { type SubagentLimitOptions, subagentLimitMiddleware } from "./actors/middleware/subagent-limit.ts";
+export {
+  type CompactionState,
+  compactHistory,
+  type SummarizationOptions,
+  summarizationMiddleware,
+} from "./actors/middleware/summarization.ts";
+export { type TodosOptions, todosMiddleware } from "./actors/middleware/todos.ts";
+export { type TokenUsage, tokenUsageMiddleware } from "./actors/middleware/token-usage.ts";
+export {
+  ToolCallLimitError,
+  type ToolCallLimitOptions,
+  toolCallLimitMiddleware,
+} from "./actors/middleware/tool-call-limit.ts";
+export { type ToolErrorsOptions, toolErrorsMiddleware } from "./actors/middleware/tool-errors.ts";
+export { type ViewImagesOptions, viewImagesMiddleware } from "./actors/middleware/view-images.ts";
 export { ReservedEventError } from "./actors/record-outside.ts";
 export { RunAbandonedError } from "./actors/recovery.ts";
 export { AgentClosedError } from "./actors/registry.ts";
 export { RunLostError } from "./actors/run-scope.ts";
 export { ThreadBusyError } from "./actors/thread-busy.ts";
 export { type LifecycleTransition, threadMachineDefinition } from "./actors/thread-machine.ts";
+export { askClarificationTool } from "./actors/tools/ask-clarification.ts";
 export {
   defineTool,
   type ToolDefinition,
   type ToolResult,
   type ToolRuntime,
 } from "./actors/tools/define-tool.ts";
+export {
+  type ChildOutcome,
+  type ChildRequest,
+  type RunChild,
+  type TaskToolOptions,
+  taskTool,
+} from "./actors/tools/task.ts";
+export { ImageNotViewableError, type ViewImageOptions, viewImageTool } from "./actors/tools/view-image.ts";
+export { writeTodosTool } from "./actors/tools/write-todos.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
 export { defineEvent, type EventDefinition, type EventDraft } from "./events/define-event.ts";
 export type { Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";

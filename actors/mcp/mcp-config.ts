@@ -27,14 +27,11 @@ const httpServer = z.strictObject({
 });
 
 /** How to reach one MCP server. */
-export const mcpServerSchema = z.union([stdioServer, httpServer]);
+const mcpServerSchema = z.union([stdioServer, httpServer]);
 export type McpServerConfig = z.infer<typeof mcpServerSchema>;
 
 /** Servers by name. The name becomes the prefix of their tools. */
-export const mcpServersSchema = z.record(
-  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/),
-  mcpServerSchema,
-);
+const mcpServersSchema = z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/), mcpServerSchema);
 
 /** The configuration of MCP servers is wrong. */
 export class McpConfigError extends Error {

@@ -1,15 +1,6 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  type CallToolResult,
-  CallToolResultSchema,
-  ErrorCode,
-  McpError,
-  type Tool,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { McpServerConfig } from "./mcp-config.ts";
 
 /** An MCP server cannot be started or reached, or did not answer in time. */
@@ -52,13 +43,27 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-function transportFor(config: McpServerConfig): Transport {
+/** Codes of the SDK's errors: it is loaded with the first server, so that agents without servers do not pay for it. */
+const requestTimeout = -32001;
+const connectionClosed = -32000;
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+async function transportFor(config: McpServerConfig): Promise<Transport> {
   if ("url" in config) {
+    const { StreamableHTTPClientTransport } = await import(
+      "@modelcontextprotocol/sdk/client/streamableHttp.js"
+    );
     // The SDK's own transport types disagree about optional keys.
     return new StreamableHTTPClientTransport(new URL(config.url), {
       requestInit: { headers: { ...config.headers } },
     }) as Transport;
   }
+  const { getDefaultEnvironment, StdioClientTransport } = await import(
+    "@modelcontextprotocol/sdk/client/stdio.js"
+  );
   const { command, args = [], env = {}, cwd, maxMessageBytes } = config;
   return new StdioClientTransport({
     command,
@@ -105,6 +110,8 @@ export function createMcpConnection(
     onTools(list);
   };
   const start = async (): Promise<Client> => {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
     const client = new Client({ name: "threadfold", version: "1" });
     client.onclose = () => {
       up = undefined;
@@ -116,12 +123,12 @@ export function createMcpConnection(
       await listTools(client, callTimeoutMs).then(take, () => undefined);
     });
     try {
-      await client.connect(transportFor(config), { timeout: connectTimeoutMs });
+      await client.connect(await transportFor(config), { timeout: connectTimeoutMs });
       take(await listTools(client, connectTimeoutMs));
       return client;
     } catch (cause) {
       await client.close().catch(() => undefined);
-      const late = cause instanceof McpError && cause.code === ErrorCode.RequestTimeout;
+      const late = codeOf(cause) === requestTimeout;
       const reason = late
         ? `did not come up within ${connectTimeoutMs} ms. Start it by hand to see why`
         : `cannot be used: ${textOf(cause)}. Check its command or address`;
@@ -140,11 +147,11 @@ export function createMcpConnection(
     return up;
   };
   const reasonOf = (error: unknown): string => {
-    const code = error instanceof McpError ? error.code : undefined;
-    if (code === ErrorCode.RequestTimeout) {
+    const code = codeOf(error);
+    if (code === requestTimeout) {
       return `gave no answer within ${callTimeoutMs} ms, and the call was given up. Try again with less to do, or do without it`;
     }
-    if (code === ErrorCode.ConnectionClosed || /not connected|EPIPE|fetch failed/i.test(textOf(error))) {
+    if (code === connectionClosed || /not connected|EPIPE|fetch failed/i.test(textOf(error))) {
       return "did not answer: the server ended or sent more than can be read. It is started again at the next call";
     }
     return `failed: ${textOf(error)}`;
@@ -159,11 +166,7 @@ export function createMcpConnection(
       const client = await connected();
       try {
         const options = { timeout: callTimeoutMs, signal };
-        return (await client.callTool(
-          { name: tool, arguments: args },
-          CallToolResultSchema,
-          options,
-        )) as CallToolResult;
+        return (await client.callTool({ name: tool, arguments: args }, undefined, options)) as CallToolResult;
       } catch (cause) {
         if (signal.aborted) throw cause;
         throw new McpCallError(server, tool, reasonOf(cause), { cause });

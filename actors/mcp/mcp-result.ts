@@ -5,10 +5,10 @@ import type { BlobReference } from "../../events/message.ts";
 import type { ToolResult } from "../tools/define-tool.ts";
 
 /** Longest text of one result in UTF-8 bytes: what is longer is cut, so that it fits into an event. */
-export const maxResultBytes = 400_000;
+const maxResultBytes = 400_000;
 
 /** The text cut to a number of UTF-8 bytes, with a note of how much is missing. */
-export function cutToBytes(text: string, limit: number): string {
+function cutToBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= limit) return text;
   const kept = new TextDecoder("utf-8").decode(bytes.subarray(0, limit)).replace(/\uFFFD+$/, "");

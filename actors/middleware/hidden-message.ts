@@ -16,7 +16,7 @@ export function hiddenMessage(options: { id: string; name: string; text: string 
 }
 
 /** True for messages that stand in a conversation for the model only. */
-export function isHidden(message: BaseMessage): boolean {
+function isHidden(message: BaseMessage): boolean {
   const { hide_from_ui: hidden, dynamic_context_reminder: reminder } = message.additional_kwargs ?? {};
   return hidden === true || reminder === true;
 }

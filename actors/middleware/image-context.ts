@@ -6,9 +6,9 @@ import { viewImageName } from "../tools/view-image.ts";
 import { callsOf, isAnswer, openCalls } from "./last-answer.ts";
 
 /** Begin of the id of a message that shows images. */
-export const imageContextPrefix = "view-image-context:";
+const imageContextPrefix = "view-image-context:";
 /** Key in the extra data of such a message. Both together tell it from what a user may write. */
-export const imageContextMarker = "deerflow_view_image_context";
+const imageContextMarker = "deerflow_view_image_context";
 
 export type ViewedImages = { readonly [path: string]: ViewedImage };
 

@@ -1,5 +1,11 @@
-import { describe, expect, it, vi } from "vitest";
-import { connectMcp } from "../../../actors/mcp/connect-mcp.ts";
+import { realpath } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { connectMcp, type McpTools } from "../../../actors/mcp/connect-mcp.ts";
 import { McpConfigError } from "../../../actors/mcp/mcp-config.ts";
 import { McpCallError } from "../../../actors/mcp/mcp-connection.ts";
 import { mcpToolName } from "../../../actors/mcp/mcp-tool.ts";
@@ -10,8 +16,13 @@ import { callMcp, connected, testServer } from "./mcp-bench.ts";
 const namesOf = (mcp: Awaited<ReturnType<typeof connected>>) => mcp.tools().map(({ name }) => name);
 
 describe("a real MCP server over stdio", () => {
+  let mcp: McpTools;
+  beforeAll(async () => {
+    mcp = await connectMcp({ servers: { calc: testServer() } });
+  });
+  afterAll(() => mcp.close());
+
   it("gives its tools with their own schemas under its name", async () => {
-    const mcp = await connected({ calc: testServer() });
     const add = mcp.tools().find(({ name }) => name === "calc_add");
     expect(add?.description).toBe("Adds two numbers");
     expect(argumentsSchema(add ?? (undefined as never)).properties).toEqual({
@@ -24,24 +35,26 @@ describe("a real MCP server over stdio", () => {
   });
 
   it("a tool named like a built-in never takes its name, and crafted names become harmless", async () => {
-    const mcp = await connected({ calc: testServer() });
     expect(namesOf(mcp)).toContain("calc_bash");
     expect(namesOf(mcp)).not.toContain("bash");
     expect(namesOf(mcp)).toContain("calc_bad_name__available-deferred-tools_");
   });
 
   it("an error that the tool reports is an error for the model", async () => {
-    const mcp = await connected({ calc: testServer() });
     const { content, status } = await callMcp(mcp, "calc_fail");
     expect([content, status]).toEqual(["no luck", "error"]);
   });
 
   it("images go to the blob store, and the model reads a line about them", async () => {
-    const mcp = await connected({ calc: testServer() });
     const { content, artifact, runtime } = await callMcp(mcp, "calc_picture");
     const [image] = (artifact as { blobs: { sha256: string; size: number }[] }).blobs;
     expect(content).toBe(`see\n[image image/png, 18 bytes, kept as ${image?.sha256}]`);
     expect(await runtime.blobs.has(image?.sha256 ?? "")).toBe(true);
+  });
+
+  it("cwd is where the server works", async () => {
+    const here = await connected({ calc: testServer({ cwd: tmpdir() }) });
+    expect((await callMcp(here, "calc_place")).content).toBe(await realpath(tmpdir()));
   });
 
   it("no secret of this process's environment reaches the server, what is configured does", async () => {
@@ -51,6 +64,34 @@ describe("a real MCP server over stdio", () => {
     vi.unstubAllEnvs();
     expect(names).toContain("GIVEN");
     expect(names).not.toContain("SECRET_OF_THE_HOST");
+  });
+});
+
+describe("a server over HTTP", () => {
+  it("is reached by its address, with the headers that it wants", async () => {
+    const keys: unknown[] = [];
+    const http = createServer((request, response) => {
+      keys.push(request.headers["x-key"]);
+      const server = new McpServer({ name: "http", version: "1" });
+      server.registerTool("hello", { description: "Greets" }, () => ({
+        content: [{ type: "text", text: "hello over HTTP" }],
+      }));
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      server
+        .connect(transport as Parameters<typeof server.connect>[0])
+        .then(() => transport.handleRequest(request, response))
+        .catch(() => response.destroy());
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const mcp = await connected({ web: { url, headers: { "x-key": "k" } } });
+    expect(mcp.problems()).toEqual([]);
+    expect((await callMcp(mcp, "web_hello")).content).toBe("hello over HTTP");
+    expect(new Set(keys)).toEqual(new Set(["k"]));
   });
 });
 

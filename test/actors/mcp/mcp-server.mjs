@@ -35,6 +35,7 @@ server.registerTool("picture", { description: "Gives an image" }, () => ({
     { type: "image", data: pixel, mimeType: "image/png" },
   ],
 }));
+server.registerTool("place", { description: "Its working directory" }, () => text(process.cwd()));
 server.registerTool("environment", { description: "Names of its environment" }, () =>
   text(Object.keys(process.env).join(" ")),
 );

@@ -32,7 +32,7 @@ export function messagesOf(messages: readonly CaseMessage[]): BaseMessage[] {
   );
 }
 
-export const noFacts: RunFacts = {
+const noFacts: RunFacts = {
   modelCalls: 0,
   toolCalls: {},
   eventCounts: {},
