@@ -1,4 +1,5 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import type { DataOf } from "../../events/define-event.ts";
 import { type Todo, TodosReminded, TodosWritten } from "../../events/todos.ts";
 import { todos as todosReducer } from "../../reducers/todos.ts";
@@ -15,6 +16,11 @@ interface TodosFields {
   readonly todos?: readonly Todo[];
   readonly pending_todo_reminder?: string;
 }
+
+const todosContext = z.object({
+  /** False: this run has no plan mode: no tool, no instructions, no reminders. */
+  is_plan_mode: z.boolean().optional(),
+});
 
 export interface TodosOptions {
   /** What the system prompt says about the list. */
@@ -76,13 +82,15 @@ function refuseParallelWrites(messages: readonly BaseMessage[], answer: AIMessag
 /**
  * Plan mode: the tool `write_todos`, the instructions for it, a reminder in the request when the list is out of view,
  * and at most two reminders a run when the model wants to end with open items. Reminders are never stored as messages.
+ * A run with `context.is_plan_mode: false` goes without all of it.
  *
  * @example
  * createAgent({ model, middleware: [todosMiddleware()] })
  */
 export function todosMiddleware(options: TodosOptions = {}) {
   const { systemPrompt = instructions, maxReminders = 2 } = options;
-  const withInstructions = (request: ModelRequest<TodosFields>): ModelRequest<TodosFields> => {
+  type Request = ModelRequest<TodosFields, z.infer<typeof todosContext>>;
+  const withInstructions = (request: Request): Request => {
     const { todos = [], pending_todo_reminder: text } = request.state;
     const listed = withListInView(request.messages, todos);
     const count = request.runtime.run.eventCounts.TodosReminded ?? 0;
@@ -92,8 +100,9 @@ export function todosMiddleware(options: TodosOptions = {}) {
       messages: withCompletionReminder(listed, text, count),
     };
   };
-  return createMiddleware<TodosFields>({
+  return createMiddleware<TodosFields, z.infer<typeof todosContext>>({
     name: "todos",
+    contextSchema: todosContext,
     tools: [writeTodosTool()],
     events: [TodosWritten, TodosReminded],
     reducers: [
@@ -104,7 +113,10 @@ export function todosMiddleware(options: TodosOptions = {}) {
         text: (data) => data.text,
       }),
     ],
-    wrapModelCall: (request, handler) => handler(withInstructions(request)),
+    wrapModelCall(request, handler) {
+      if (request.runtime.context.is_plan_mode !== false) return handler(withInstructions(request));
+      return handler({ ...request, tools: request.tools.filter((tool) => tool.name !== writeTodosName) });
+    },
     afterModel: {
       canJumpTo: ["model"],
       hook(state, runtime) {
@@ -112,6 +124,7 @@ export function todosMiddleware(options: TodosOptions = {}) {
         if (!answer) return undefined;
         const refused = refuseParallelWrites(state.messages, answer);
         if (refused) return refused;
+        if (runtime.context.is_plan_mode === false) return undefined;
         const open = (state.todos ?? []).filter(isOpen);
         if (open.length === 0 || wantsTools(answer) || stopReasonOf(answer)) return undefined;
         if ((runtime.run.eventCounts.TodosReminded ?? 0) >= maxReminders) return undefined;

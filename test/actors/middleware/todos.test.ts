@@ -113,6 +113,22 @@ describe("ending with open items", () => {
   });
 });
 
+describe("a run without plan mode", () => {
+  const context = { is_plan_mode: false };
+
+  it("TDO-19: is offered no write_todos, told nothing of it, and not sent back", async () => {
+    const request = modelRequest(ended, {
+      context,
+      tools: [writeTodosTool()],
+      fields: { todos: threeTodos },
+    });
+    const { requests } = await callModel(middleware, request);
+    expect(requests[0]).toMatchObject({ tools: [], messages: request.messages, systemPrompt: undefined });
+    const state = hookState(ended, { todos: threeTodos });
+    expect(await callHook(middleware.afterModel, state, hookRuntime({ context }))).toBeUndefined();
+  });
+});
+
 describe("write_todos", () => {
   it("TDO-15: two writes in one answer are both refused, and the list stays", async () => {
     const calls = ["w1", "w2"].map((id) => ({ name: "write_todos", args: { todos: [] }, id }));
