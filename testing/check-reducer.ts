@@ -3,7 +3,7 @@ import { counterexampleText } from "./counterexample.ts";
 import { lawsFor } from "./laws/all-laws.ts";
 import type { LawSubject } from "./laws/law-subject.ts";
 import { type LawReport, type LawRunOptions, runLaw } from "./run-law.ts";
-import { type PlainReducer, type StateSource, type SubjectOptions, stateSubject, subjectOf } from "./subject-of.ts";
+import { type AnyPlainReducer, type StateSource, type SubjectOptions, stateSubject, subjectOf } from "./subject-of.ts";
 import type { ArbitraryOptions } from "./arbitraries/arbitrary-of.ts";
 
 export interface CheckOptions extends LawRunOptions {
@@ -47,7 +47,7 @@ export function checkSubject(subject: LawSubject, options: CheckOptions = {}): r
  * });
  */
 export function checkReducer(
-  reducer: AnyReducerDefinition | PlainReducer<never>,
+  reducer: AnyReducerDefinition | AnyPlainReducer,
   options: SubjectOptions & CheckOptions = {},
 ): readonly LawReport[] {
   return checkSubject(subjectOf(reducer, options), options);

@@ -1,4 +1,5 @@
 import type { NewEvent } from "../events/envelope.ts";
+import { idFrom } from "./id-from.ts";
 import { chainStart, sealEvents, sha256 } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
 import { storableJson } from "../events/storable-json.ts";
@@ -7,12 +8,6 @@ import type { Counterexample, LawReport } from "./run-law.ts";
 
 /** Time of a counterexample's first event; each one is a second after the one before. */
 const firstTime = Date.UTC(2026, 0, 1);
-
-/** An id that follows from the place alone, so that the same counterexample is the same text. */
-function idAt(threadId: string, at: number): string {
-  const digits = sha256(`${threadId} ${at}`);
-  return `01900000-0000-7${digits.slice(0, 3)}-8${digits.slice(3, 6)}-${digits.slice(6, 18)}`;
-}
 
 /**
  * A counterexample as an export of one thread, in lines of NDJSON: `threadfold replay <file>` and `threadfold import`
@@ -23,7 +18,7 @@ function idAt(threadId: string, at: number): string {
 export function counterexampleLines({ events }: Pick<Counterexample, "events">, threadId = nameOf(events)): string[] {
   const stream = `thread-${threadId}`;
   const drafts = events.map(({ type, data }, at): NewEvent => {
-    const id = idAt(threadId, at);
+    const id = idFrom(`${threadId} ${at}`);
     return {
       id,
       type,

@@ -18,6 +18,13 @@ export interface PlainReducer<Value = unknown> {
   reduce(value: Value, event: FoldEvent): Value;
 }
 
+/** A plain reducer whatever its value. */
+export interface AnyPlainReducer {
+  readonly name?: string;
+  readonly initial: unknown;
+  reduce(value: never, event: FoldEvent): unknown;
+}
+
 /** An agent, an assembly, or any reducer of a whole state with the events that it knows. */
 export interface StateSource {
   readonly reducer: StateReducer;
@@ -105,7 +112,7 @@ function composed({ initial, reduce }: PlainReducer): StateReducer {
  * runLaw(snapshotCut, subjectOf(plan, { events: [PlanWritten] }));
  */
 export function subjectOf(
-  reducer: AnyReducerDefinition | PlainReducer<never>,
+  reducer: AnyReducerDefinition | AnyPlainReducer,
   options: SubjectOptions = {},
 ): LawSubject {
   const noOps = options.noOps as LawSubject["noOps"];

@@ -34,6 +34,43 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "read NDJSON or a LangGraph thread",
     load: () => import("./commands/import.ts"),
   },
+  {
+    name: "fuzz",
+    summary: "hold reducers to their laws on generated events",
+    load: () => import("./commands/fuzz.ts"),
+  },
+  {
+    name: "trace",
+    summary: "show what a run did, and what caused it",
+    load: () => import("./commands/trace.ts"),
+  },
+  {
+    name: "branches",
+    summary: "show a thread's rewinds and forks",
+    load: () => import("./commands/branches.ts"),
+  },
+  {
+    name: "projections",
+    summary: "show or run the read models",
+    load: () => import("./commands/projections.ts"),
+  },
+  {
+    name: "rebuild",
+    summary: "build read models anew beside the old",
+    load: () => import("./commands/rebuild.ts"),
+  },
+  { name: "redact", summary: "take content out by a rule", load: () => import("./commands/redact.ts") },
+  {
+    name: "erase",
+    summary: "destroy a thread's content for good",
+    load: () => import("./commands/erase.ts"),
+  },
+  {
+    name: "archive",
+    summary: "write a thread to a file, or restore it",
+    load: () => import("./commands/archive.ts"),
+  },
+  { name: "sign", summary: "sign a thread's head, or check it", load: () => import("./commands/sign.ts") },
   { name: "machine", summary: "show the lifecycle of a thread", load: () => import("./commands/machine.ts") },
   {
     name: "config",

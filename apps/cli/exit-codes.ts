@@ -28,7 +28,16 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   PositionSyntaxError: exitCodes.usage,
   AmbiguousThreadError: exitCodes.usage,
   InvalidPathError: exitCodes.usage,
+  NothingToFuzzError: exitCodes.usage,
+  NoEventsError: exitCodes.usage,
+  UndefinedEventError: exitCodes.usage,
+  UnknownLawError: exitCodes.usage,
   InvalidNameError: exitCodes.usage,
+  RedactionRuleError: exitCodes.usage,
+  SigningKeyError: exitCodes.usage,
+  SignedHeadFormatError: exitCodes.usage,
+  InvalidPositionError: exitCodes.usage,
+  NothingToRedactError: exitCodes.notFound,
   UnknownThreadError: exitCodes.notFound,
   UnknownRunError: exitCodes.notFound,
   VersionOutOfRangeError: exitCodes.notFound,
@@ -37,7 +46,12 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   ReplaySourceError: exitCodes.notFound,
   BrokenExportError: exitCodes.checkFailed,
   DamagedEventError: exitCodes.checkFailed,
+  PoisonEventError: exitCodes.checkFailed,
   VersionConflict: exitCodes.conflict,
+  ThreadHasChildrenError: exitCodes.conflict,
+  ThreadNotEncryptedError: exitCodes.conflict,
+  KeyDestroyedError: exitCodes.conflict,
+  ProjectionConflict: exitCodes.conflict,
   ThreadBusyError: exitCodes.conflict,
   ThreadDiffersError: exitCodes.conflict,
   InterruptAnsweredError: exitCodes.conflict,
@@ -46,7 +60,8 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
 
 /** Exit code of an error that ended a command. */
 export function exitCodeFor(error: unknown): ExitCode {
-  const name = error instanceof Error ? error.name : "";
+  // Also data of an error that was recorded with a run.
+  const { name = "" } = (typeof error === "object" && error !== null ? error : {}) as { name?: string };
   if (Object.hasOwn(codeByName, name)) return codeByName[name] ?? exitCodes.failed;
   return isUnreachable(error) ? exitCodes.unreachable : exitCodes.failed;
 }

@@ -72,8 +72,8 @@ function entries(
 }
 
 function hasOwnChecks(schema: Schema): boolean {
-  const { checks } = schema._zod.def as { checks?: readonly unknown[] };
-  return (checks?.length ?? 0) > 0;
+  const { checks, format } = schema._zod.def as { checks?: readonly unknown[]; format?: unknown };
+  return format !== undefined || (checks?.length ?? 0) > 0;
 }
 
 function passing(schema: Schema, values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
