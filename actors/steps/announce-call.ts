@@ -108,7 +108,7 @@ export async function announceCall(
   model = modelNameOf(request.model),
 ): Promise<AnnouncedCall> {
   const base = modelView(ctx.state);
-  const stored = await storedRequest(base, request.messages, layers.messages, ctx.blobs);
+  const stored = await storedRequest(base, request.messages, layers.messages, before?.edits, ctx.blobs);
   const uniqueIds = () => hasUniqueIds((ctx.state.messages ?? []) as readonly Message[]);
   const edits = editsBetween(base, stored.messages, stored.origins, uniqueIds);
   const recorded = recordEdits(before?.edits, edits);

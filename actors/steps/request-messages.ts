@@ -4,6 +4,8 @@ import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import { canonicalJson } from "../../events/canonical-json.ts";
 import { sha256 } from "../../events/hash-chain.ts";
 import type { Message } from "../../events/message.ts";
+import { messageDigest } from "../../projections/request-hash.ts";
+import type { EditsInForce } from "../../projections/request-view.ts";
 import { knownStoredForm, toLangChain, toLangChainList } from "../messages/to-langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { EditOrigins } from "./view-edits.ts";
@@ -32,12 +34,14 @@ function contentId(instance: BaseMessage): string {
  * converted, its large parts moved to the blob store.
  *
  * @param base messages of the model's view of the state
+ * @param before edits in force: what a middleware makes anew for each call is the message it made before
  * @param layers what each middleware that changed the messages handed on, outermost first
  */
 export async function storedRequest(
   base: readonly Message[],
   request: readonly BaseMessage[],
   layers: readonly MessagesLayer[],
+  before: EditsInForce | undefined,
   blobs: BlobStore,
 ): Promise<StoredRequest> {
   const instances = toLangChainList(base);
@@ -48,20 +52,36 @@ export async function storedRequest(
   while (shared < end && request[shared] === instances[shared]) shared += 1;
   const sources = new Map<Message, BaseMessage>();
   const messages = base.slice(0, shared);
+  const inForce = messagesInForce(before);
   for (let index = shared; index < request.length; index++) {
     const instance = request[index] as BaseMessage;
     const known = knownStoredForm(instance);
     const stored =
       known ??
-      (await moveToBlobs(
-        toStored(instance, () => contentId(instance)),
-        blobs,
-      ));
+      inForce(
+        await moveToBlobs(
+          toStored(instance, () => contentId(instance)),
+          blobs,
+        ),
+      );
     if (!known) sources.set(stored, instance);
     messages.push(stored);
   }
   const same = messages.length === base.length && shared === base.length;
   return { messages: same ? base : messages, origins: originsOf(layers, sources) };
+}
+
+/** Gives the message of the edits in force that has the same content, or else the message itself. */
+function messagesInForce(before: EditsInForce | undefined): (message: Message) => Message {
+  if (!before) return (message) => message;
+  const inserted = new Map<string, Message>();
+  for (const { messages } of before.insertions.values()) {
+    for (const message of messages) inserted.set(message.id, message);
+  }
+  return (message) => {
+    const known = before.replacements.get(message.id)?.message ?? inserted.get(message.id);
+    return known && messageDigest(known) === messageDigest(message) ? known : message;
+  };
 }
 
 function originsOf(
