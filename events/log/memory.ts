@@ -130,7 +130,10 @@ export function createMemoryLog(): EventLog {
       return tail(
         {
           news,
-          end: () => places.length,
+          end() {
+            checkOpen();
+            return places.length;
+          },
           page: (after) => page(after, options.types, options.stream),
           toPosition,
           fromPosition,

@@ -26,12 +26,20 @@ export interface TailSource {
 export function tail(source: TailSource, options: SubscribeOptions): AsyncIterable<SubscriptionItem> {
   const { news } = source;
   const { after, signal } = options;
-  const mark = source.end();
+  let mark = 0;
   let through = 0;
-  if (after === "end") through = mark;
-  else if (after !== undefined) through = source.fromPosition(after);
+  let refusal: { readonly error: unknown } | undefined;
+  try {
+    mark = source.end();
+    if (after === "end") through = mark;
+    else if (after !== undefined) through = source.fromPosition(after);
+  } catch (error) {
+    // Whoever iterates learns of it, like of any later error.
+    refusal = { error };
+  }
 
   async function* items(): AsyncGenerator<SubscriptionItem, void> {
+    if (refusal) throw refusal.error;
     let caughtUp = false;
     const markItem = {
       kind: "caught-up",

@@ -73,6 +73,7 @@ export function describeEventLog(name: string, open: () => Promise<LogUnderTest>
         () => log.erase(stream),
         () => collect(log.read(stream)),
         () => collect(log.readAll()),
+        () => log.subscribe()[Symbol.asyncIterator]().next(),
       ];
       for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LogUnavailableError);
     });
