@@ -355,6 +355,7 @@ function transitionsOf(phase: RunPhase): LifecycleTransition[] {
     { from, to: "tools", when: "it jumps to tools and calls are open" },
     { from, to: end, when: "it jumps to end, or to tools without open calls" },
     ...(phase === "afterModel" ? [{ from, to: "afterAgent", when: "no calls are open" }] : []),
+    ...(phase === "beforeAgent" ? [{ from, to: "tools", when: "calls wait for their results" }] : []),
     { from, to: next[phase], when: "otherwise" },
     { from, to: "settling", when: "it fails, or the run is cancelled" },
   ];
