@@ -44,6 +44,9 @@ function requiredKey(provider: string, variables: readonly string[]): string {
   return key;
 }
 
+/** Tries after a first one that failed; middlewares may try more. */
+const maxRetries = 2;
+
 /** Providers by the word before the colon. Each package is imported when its first model is asked for. */
 export const providers: Readonly<Record<string, Provider>> = {
   openai: {
@@ -60,14 +63,23 @@ export const providers: Readonly<Record<string, Provider>> = {
         );
       }
       // Servers of one's own take any key, but the client wants one.
-      return new ChatOpenAI({ model, apiKey: key ?? "none", ...(baseURL && { configuration: { baseURL } }) });
+      return new ChatOpenAI({
+        model,
+        maxRetries,
+        apiKey: key ?? "none",
+        ...(baseURL && { configuration: { baseURL } }),
+      });
     },
   },
   anthropic: {
     packageName: "@langchain/anthropic",
     async load(model) {
       const { ChatAnthropic } = await import("@langchain/anthropic");
-      return new ChatAnthropic({ model, apiKey: requiredKey("anthropic", ["ANTHROPIC_API_KEY"]) });
+      return new ChatAnthropic({
+        model,
+        maxRetries,
+        apiKey: requiredKey("anthropic", ["ANTHROPIC_API_KEY"]),
+      });
     },
   },
   ollama: {
@@ -75,7 +87,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     async load(model) {
       const { ChatOllama } = await import("@langchain/ollama");
       const baseUrl = process.env.OLLAMA_BASE_URL || process.env.OLLAMA_HOST || undefined;
-      return new ChatOllama({ model, ...(baseUrl && { baseUrl }) });
+      return new ChatOllama({ model, maxRetries, ...(baseUrl && { baseUrl }) });
     },
   },
   "google-genai": {
@@ -83,7 +95,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     async load(model) {
       const { ChatGoogleGenerativeAI } = await import("@langchain/google-genai");
       const apiKey = requiredKey("google-genai", ["GOOGLE_API_KEY", "GEMINI_API_KEY"]);
-      return new ChatGoogleGenerativeAI({ model, apiKey });
+      return new ChatGoogleGenerativeAI({ model, maxRetries, apiKey });
     },
   },
 };

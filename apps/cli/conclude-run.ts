@@ -1,7 +1,7 @@
 import type { RunResult, Thread } from "../../actors/agent-contract.ts";
 import type { Message } from "../../events/message.ts";
 import { askedAction, askHuman, decideAll, questionText } from "./ask-human.ts";
-import { exitCodes, isUnreachable } from "./exit-codes.ts";
+import { exitCodeFor, exitCodes, isUnreachable } from "./exit-codes.ts";
 import { followRun, type StreamMode, textOf } from "./follow-run.ts";
 import { reportError } from "./report-error.ts";
 import type { Session } from "./session.ts";
@@ -57,7 +57,11 @@ export async function concludeRun(session: Session, result: RunResult): Promise<
   if (options.json) await terminal.json(document);
   if (options.ndjson) await terminal.record({ kind: "result", ...document });
   if (result.error) {
-    const shown = Object.assign(new Error(result.error.message), { name: result.error.name });
+    const hint = isUnreachable(result.error)
+      ? " The model's server did not answer. Look for servers with: threadfold doctor --probe"
+      : "";
+    const shown = new Error(`${result.error.message}${hint}`);
+    shown.name = result.error.name;
     reportError(shown, terminal, options.debug === true);
   }
   footer(session, result);
@@ -72,8 +76,7 @@ function lastAnswer({ state }: RunResult): string | null {
 function setExitCode(session: Session, { status, error }: RunResult): void {
   if (session.signal.aborted) session.exitWith(exitCodes.interrupted);
   else if (status === "interrupted") session.exitWith(exitCodes.waiting);
-  else if (status === "failed")
-    session.exitWith(isUnreachable(error) ? exitCodes.unreachable : exitCodes.failed);
+  else if (status === "failed") session.exitWith(exitCodeFor(error));
   else if (status === "cancelled") session.exitWith(exitCodes.failed);
 }
 

@@ -10,7 +10,8 @@ import { type ColorChoice, createTerminal } from "./terminal.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The command that is called, and the arguments with everything that stood before its name behind it. */
-function findCommand(args: readonly string[]): { entry: CommandEntry | undefined; args: readonly string[] } {
+function findCommand(given: readonly string[]): { entry: CommandEntry | undefined; args: readonly string[] } {
+  const args = given[0] === "help" && given[1] ? [given[1], "--help"] : given;
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? "";
     if (arg.startsWith("-")) {
@@ -114,4 +115,7 @@ function usageErrorFrom(error: CommanderError, entry: CommandEntry | undefined):
   return new UsageError(`${sentence} ${hint ? `${hint} ` : ""}See what there is with: ${help}`);
 }
 
+// Waiting for events of other processes holds no handle of its own.
+const awake = setInterval(() => undefined, 2 ** 30);
 process.exitCode = await main(process.argv.slice(2));
+clearInterval(awake);

@@ -10,6 +10,8 @@ export interface AgentFlags {
   /** `ask`: commands of the shell wait for a human. */
   readonly approve?: "ask" | "all" | "none";
   readonly limits?: AgentOptions["limits"];
+  /** Finds out before a run begins whether there is such a model. */
+  readonly checkModel?: true;
 }
 
 /** The agent of a call: that of `--agent` or the config file, else the built-in one. Closed when the command ends. */
@@ -26,8 +28,17 @@ export async function openAgent(session: Session, flags: AgentFlags = {}): Promi
   } else {
     const { createBuiltInAgent } = await import("./built-in-agent.ts");
     const model = flags.model ?? settings.model.value;
+    if (flags.checkModel) await checkModel(model);
     agent = createBuiltInAgent({ store, model, limits, approve: flags.approve ?? "all" });
   }
   session.onEnd(() => agent.close());
   return agent;
+}
+
+/** @throws {UnknownModelError} @throws {MissingProviderError} @throws {MissingKeyError} */
+async function checkModel(model: string): Promise<void> {
+  // A recording is read once, by the run itself.
+  if (model.startsWith("replay:")) return;
+  const { resolveModel } = await import("../../actors/models/resolve-model.ts");
+  await resolveModel(model);
 }

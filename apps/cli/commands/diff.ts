@@ -39,7 +39,7 @@ export function define(command: Command, session: Session): void {
         terminal.say(`${places.from} and ${places.to} have the same state.`);
         return;
       }
-      await terminal.line(await pretty(delta as Delta, before, session));
+      await terminal.line(await pretty(delta as Delta, session));
     });
 }
 
@@ -48,7 +48,7 @@ function place({ threadId, version }: { readonly threadId: string; readonly vers
 }
 
 /** jsondiffpatch's own form for terminals: `+`, `-` and `~` in front of each line. */
-async function pretty(delta: Delta, before: unknown, session: Session): Promise<string> {
+async function pretty(delta: Delta, session: Session): Promise<string> {
   const { default: ConsoleFormatter } = await import("jsondiffpatch/formatters/console");
   const formatter = new ConsoleFormatter();
   const { green, red, dim, cyan } = session.terminal.colors;
@@ -65,5 +65,6 @@ async function pretty(delta: Delta, before: unknown, session: Session): Promise<
       textDiffLine: dim,
     },
   });
-  return formatter.format(delta, before) ?? "";
+  // Without the state that it starts from only what changed is shown.
+  return formatter.format(delta) ?? "";
 }

@@ -28,6 +28,7 @@ export function define(command: Command, session: Session): void {
       const threadId = await resolveThread((await session.store()).log, text);
       const answer = answerFrom(flags);
       const agent = await openAgent(session, {
+        checkModel: true,
         // The call that waits was asked for by this rule; without it the answer would find nobody.
         approve: "ask",
         ...(flags.model !== undefined && { model: flags.model }),

@@ -48,6 +48,7 @@ export function define(command: Command, session: Session): void {
       const model = flags.model ?? (await session.settings()).model.value;
       const approve = flags.approve ?? (/^(?:builtin|replay):/.test(model) ? "all" : "ask");
       const agent = await openAgent(session, {
+        checkModel: true,
         approve,
         ...(flags.model !== undefined && { model: flags.model }),
         ...(flags.agent !== undefined && { agent: flags.agent }),
