@@ -1,4 +1,3 @@
-import type { RecordedEvent } from "../events/envelope.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import type { TableWriter } from "./table-writer.ts";
 
@@ -18,26 +17,26 @@ export interface CatchUpOptions {
 /** Applies what the log holds after the writer's checkpoint, in bounded batches. */
 export async function catchUp(options: CatchUpOptions): Promise<void> {
   const { log, writer, types, batchEvents, to, signal, onCommit } = options;
-  let batch: RecordedEvent[] = [];
-  const flush = async () => {
-    if (batch.length === 0) return;
-    const full = batch;
-    batch = [];
-    await writer.write(full);
+  const commit = async () => {
+    if (writer.pending === 0) return;
+    await writer.commit();
     onCommit?.();
   };
   const after = writer.checkpoint;
   const pages = log.readAll({ ...(after !== undefined && { after }), ...(types && { types }) });
   for await (const page of pages) {
-    if (signal?.aborted) return;
-    for (const event of page) {
-      if (to !== undefined && event.position > to) {
-        await flush();
-        return;
-      }
-      batch.push(event);
-      if (batch.length >= batchEvents) await flush();
+    if (signal?.aborted) break;
+    const last = page.at(-1);
+    const ends = to !== undefined && last !== undefined && last.position > to;
+    const wanted = ends ? page.filter(({ position }) => position <= to) : page;
+    // Page by page, so that events are not held until the batch is full.
+    for (let start = 0; start < wanted.length; ) {
+      const room = batchEvents - writer.pending;
+      await writer.apply(wanted.slice(start, start + room));
+      start += room;
+      if (writer.pending >= batchEvents) await commit();
     }
+    if (ends) break;
   }
-  if (!signal?.aborted) await flush();
+  if (!signal?.aborted) await commit();
 }

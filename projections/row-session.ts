@@ -8,6 +8,13 @@ class RowNotLoaded extends Error {}
 const absent: unique symbol = Symbol("absent");
 type Held = Json | typeof absent;
 
+interface Entry {
+  readonly key: string;
+  value: Held;
+  /** Not committed yet. */
+  changed: boolean;
+}
+
 /** Rows that may stay in memory between commits. */
 const maxHeldRows = 50_000;
 
@@ -35,10 +42,11 @@ export function createRowSession(
   table: string | undefined,
   empty: boolean,
 ): RowSession {
-  const held = new Map<string, Held>();
-  const changed = new Map<string, Held>();
+  const held = new Map<string, Entry>();
+  const changed = new Set<Entry>();
   const listed = new Set<string>();
-  const undo: { key: string; held: Held | undefined; changed: Held | undefined }[] = [];
+  /** Entries of the event at hand as they were before; undefined: there was none. */
+  const undo: { entry: Entry; value: Held | undefined; changed: boolean }[] = [];
   let complete = empty;
   const missingKeys = new Set<string>();
   const missingPrefixes = new Set<string>();
@@ -46,21 +54,29 @@ export function createRowSession(
   const isListed = (prefix: string) => complete || [...listed].some((one) => prefix.startsWith(one));
 
   const write = (key: string, value: Held) => {
-    undo.push({ key, held: held.get(key), changed: changed.get(key) });
-    held.set(key, value);
-    changed.set(key, value);
+    let entry = held.get(key);
+    if (entry) {
+      undo.push({ entry, value: entry.value, changed: entry.changed });
+      entry.value = value;
+    } else {
+      entry = { key, value, changed: false };
+      undo.push({ entry, value: undefined, changed: false });
+      held.set(key, entry);
+    }
+    if (entry.changed) return;
+    entry.changed = true;
+    changed.add(entry);
   };
 
   const rows: Rows<unknown> = {
     get(key) {
-      const value = held.get(key);
-      if (value !== undefined) return value === absent ? undefined : value;
+      const entry = held.get(key);
+      if (entry) return entry.value === absent ? undefined : entry.value;
       if (complete) return undefined;
       missingKeys.add(key);
       throw new RowNotLoaded();
     },
     put(key, row) {
-      if (typeof row === "object" && row !== null) Object.freeze(row);
       write(key, row as Json);
     },
     delete(key) {
@@ -72,9 +88,15 @@ export function createRowSession(
         throw new RowNotLoaded();
       }
       const found: { key: string; row: unknown }[] = [];
-      for (const [key, row] of held) if (row !== absent && key.startsWith(prefix)) found.push({ key, row });
+      for (const { key, value } of held.values()) {
+        if (value !== absent && key.startsWith(prefix)) found.push({ key, row: value });
+      }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
     },
+  };
+
+  const take = (key: string, value: Held) => {
+    if (!held.has(key)) held.set(key, { key, value, changed: false });
   };
 
   return {
@@ -83,11 +105,11 @@ export function createRowSession(
       undo.length = 0;
     },
     rollback() {
-      for (const { key, held: heldBefore, changed: changedBefore } of undo.reverse()) {
-        if (heldBefore === undefined) held.delete(key);
-        else held.set(key, heldBefore);
-        if (changedBefore === undefined) changed.delete(key);
-        else changed.set(key, changedBefore);
+      for (const { entry, value, changed: before } of undo.reverse()) {
+        entry.changed = before;
+        if (!before) changed.delete(entry);
+        if (value === undefined) held.delete(entry.key);
+        else entry.value = value;
       }
       undo.length = 0;
     },
@@ -101,27 +123,29 @@ export function createRowSession(
       missingKeys.clear();
       missingPrefixes.clear();
       const loaded = await store.get(table, keys);
-      for (const key of keys) if (!held.has(key)) held.set(key, loaded.get(key) ?? absent);
+      for (const key of keys) take(key, loaded.get(key) ?? absent);
       for (const prefix of prefixes) {
-        for (const { key, value } of await store.list(table, { prefix })) {
-          if (!held.has(key)) held.set(key, value);
-        }
+        for (const { key, value } of await store.list(table, { prefix })) take(key, value);
         listed.add(prefix);
       }
     },
     changes() {
       const put: StoredRow[] = [];
       const gone: string[] = [];
-      for (const [key, value] of changed) {
-        if (value === absent) gone.push(key);
-        else {
-          const search = foldCase(projection.searchTextOf(value));
-          put.push({ key, value, order: projection.orderOf(value, key), search });
+      for (const { key, value } of changed) {
+        if (value === absent) {
+          gone.push(key);
+          continue;
         }
+        // A row that is changed in place later would not be written again.
+        if (typeof value === "object" && value !== null) Object.freeze(value);
+        const search = foldCase(projection.searchTextOf(value));
+        put.push({ key, value, order: projection.orderOf(value, key), search });
       }
       return { put, delete: gone };
     },
     committed() {
+      for (const entry of changed) entry.changed = false;
       changed.clear();
       undo.length = 0;
       if (held.size <= maxHeldRows) return;

@@ -159,7 +159,10 @@ export function runProjection<Row>(options: RunProjectionOptions<Row>): Projecti
     await catchUp({ log, writer, types, batchEvents: defaultRebuildBatch, signal, onCommit });
     const after = writer.checkpoint;
     for await (const { events, caughtUp } of liveBatches({ log, after, types, signal, batchEvents })) {
-      if (events.length > 0) await writer.write(events);
+      if (events.length > 0) {
+        await writer.apply(events);
+        await writer.commit();
+      }
       if (caughtUp && state !== "live") become("live");
       else if (events.length > 0) news.announce();
     }

@@ -41,12 +41,16 @@ export interface TableWriter {
   /** Position of the last committed event. */
   readonly checkpoint: string | undefined;
   readonly skipped: number;
+  /** Events that were applied and are not committed yet. */
+  readonly pending: number;
   /**
-   * Applies events in order and commits them with the checkpoint. Events before the checkpoint are left out.
+   * Applies events in order, in memory. Events that are in the rows already are left out.
    * @throws {PoisonEventError} after everything before the event was committed
    * @throws {ProjectionConflict}
    */
-  write(events: readonly RecordedEvent[]): Promise<void>;
+  apply(events: readonly RecordedEvent[]): Promise<void>;
+  /** Commits what was applied, rows and checkpoint in one transaction. @throws {ProjectionConflict} */
+  commit(): Promise<void>;
 }
 
 export interface TableWriterOptions {
@@ -123,17 +127,36 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
     return failure;
   };
 
-  const commit = async (checkpoint: string, events: number, skipped: readonly SkippedEvent[]) => {
+  let last: string | undefined;
+  let pending = 0;
+  let skipped: SkippedEvent[] = [];
+
+  const commit = async () => {
+    if (last === undefined) return;
     const revision = await store.commit(table.table, {
       ...session.changes(),
-      checkpoint,
-      events,
+      checkpoint: last,
+      events: pending,
       skipped,
       expectedRevision: table.revision,
     });
     session.committed();
     skippedCount += skipped.length;
-    table = { ...table, revision, checkpoint, events: table.events + events };
+    table = { ...table, revision, checkpoint: last, events: table.events + pending };
+    last = undefined;
+    pending = 0;
+    skipped = [];
+  };
+
+  const handleFailure = async (event: RecordedEvent, first: { error: unknown }) => {
+    const failure = await retry(event, first);
+    if (!failure) return;
+    const record = describe(event, failure.error);
+    if ((typeof onError === "string" ? onError : onError.otherwise) === "stop") {
+      await commit();
+      throw new PoisonEventError(projection.name, record, failure.error);
+    }
+    skipped.push(record);
   };
 
   return {
@@ -146,29 +169,20 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
     get skipped() {
       return skippedCount;
     },
-    async write(events) {
-      const checkpoint = table.checkpoint ?? "";
-      const skipped: SkippedEvent[] = [];
-      let last: string | undefined;
-      let applied = 0;
+    get pending() {
+      return pending;
+    },
+    commit,
+    async apply(events) {
+      const done = last ?? table.checkpoint ?? "";
       for (const event of events) {
-        if (event.position <= checkpoint) continue;
+        if (event.position <= done) continue;
         const first = tryOnce(event);
-        let failure = first === "missing" ? await withRows(event, first) : first;
-        if (failure) failure = await retry(event, failure);
-        if (failure) {
-          const record = describe(event, failure.error);
-          const end = typeof onError === "string" ? onError : onError.otherwise;
-          if (end === "stop") {
-            if (last !== undefined) await commit(last, applied, skipped);
-            throw new PoisonEventError(projection.name, record, failure.error);
-          }
-          skipped.push(record);
-        }
-        applied += 1;
+        const failure = first === "missing" ? await withRows(event, first) : first;
+        if (failure) await handleFailure(event, failure);
+        pending += 1;
         last = event.position;
       }
-      if (last !== undefined) await commit(last, applied, skipped);
     },
   };
 }
