@@ -35,7 +35,8 @@ function note(index: MessageIndex, message: Message, position: number): void {
   for (const { id } of calls) {
     if (id == null) continue;
     const callers = index.callers.get(id);
-    if (!callers?.includes(message.id)) index.callers.set(id, callers ? [...callers, message.id] : [message.id]);
+    if (!callers?.includes(message.id))
+      index.callers.set(id, callers ? [...callers, message.id] : [message.id]);
   }
 }
 
@@ -54,6 +55,11 @@ function indexFor(messages: Messages): MessageIndex {
 /** Place of a message in a list, or undefined. */
 export function messagePosition(messages: Messages, id: string): number | undefined {
   return indexFor(messages).positions.get(id);
+}
+
+/** True when a message of the list makes (or made) a tool call of this id. */
+export function knowsToolCall(messages: Messages, callId: string): boolean {
+  return indexFor(messages).callers.has(callId);
 }
 
 /** True when no id stands in the list twice. */

@@ -1,8 +1,8 @@
 import { ToolMessage } from "@langchain/core/messages";
-import { v7 as uuid } from "uuid";
 import type { EventDraft } from "../../events/define-event.ts";
 import type { ToolCall } from "../../events/message.ts";
 import { ToolCallAbandoned } from "../../events/tool.ts";
+import { mintId } from "../mint-id.ts";
 
 /** The error message that a call gets in place of a result. */
 export function errorResult(
@@ -22,7 +22,7 @@ export function refuseCall(
     callId: call.id,
     reason,
     message: {
-      id: uuid(),
+      id: mintId(),
       type: "tool",
       content,
       name: call.name,

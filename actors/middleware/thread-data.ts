@@ -1,5 +1,4 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { v7 as uuid } from "uuid";
 import { z } from "zod";
 import type { EventDraft } from "../../events/define-event.ts";
 import { MessagesReplaced } from "../../events/messages.ts";
@@ -8,6 +7,7 @@ import { sameJson } from "../../reducers/same-json.ts";
 import { threadData } from "../../reducers/thread-data.ts";
 import { isInterruptRequest } from "../interrupt.ts";
 import { toStored } from "../messages/to-stored.ts";
+import { mintId } from "../mint-id.ts";
 import { maskHostPaths } from "../sandboxes/mask-host-paths.ts";
 import { createThreadFolders, type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
 import type { ToolResult } from "../tools/define-tool.ts";
@@ -79,7 +79,7 @@ export function threadDataMiddleware(options: ThreadDataOptions = {}): Middlewar
 function stamped(message: BaseMessage | undefined, runId: string): readonly EventDraft[] {
   if (!message || !HumanMessage.isInstance(message)) return [];
   if (message.additional_kwargs.run_id === runId) return [];
-  const stored = toStored(message, uuid);
+  const stored = toStored(message, mintId);
   const stamps = { run_id: runId, timestamp: new Date().toISOString() };
   return [
     MessagesReplaced({

@@ -1,5 +1,4 @@
 import { extname } from "node:path";
-import { v7 as uuid } from "uuid";
 import { z } from "zod";
 import { resolveBlobs } from "../../events/blobs/blob-content.ts";
 import type { Message } from "../../events/message.ts";
@@ -8,6 +7,7 @@ import { FilesUploaded, type UploadedFile } from "../../events/uploads.ts";
 import { sameJson } from "../../reducers/same-json.ts";
 import { uploadedFiles } from "../../reducers/uploads.ts";
 import { toStored } from "../messages/to-stored.ts";
+import { mintId } from "../mint-id.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
 import { isUploadName, uploadNamed } from "../sandboxes/uploaded-files.ts";
 import { virtualUploads } from "../sandboxes/virtual-path.ts";
@@ -46,7 +46,7 @@ export function uploadsMiddleware(options: UploadsOptions = {}): Middleware {
       const changed = sameJson(state.uploaded_files, files) ? [] : [FilesUploaded({ files })];
       if (!isUsers || files.length === 0) return changed;
       // A long text of the user's is in the blob store by now; with the block in front it becomes another text.
-      const stored = await resolveBlobs(toStored(last, uuid), runtime.blobs);
+      const stored = await resolveBlobs(toStored(last, mintId), runtime.blobs);
       const message = withBlock(stored, await uploadsBlock(files, uploads_path));
       return sameJson(stored, message) ? changed : [...changed, MessagesReplaced({ messages: [message] })];
     },

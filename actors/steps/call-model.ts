@@ -1,9 +1,9 @@
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type AIMessageChunk, type BaseMessage, isBaseMessage } from "@langchain/core/messages";
-import { v7 as uuid } from "uuid";
 import type { Message } from "../../events/message.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
+import { mintId } from "../mint-id.ts";
 import type { StepContext } from "./step-contract.ts";
 import { bindableTool } from "./tool-schemas.ts";
 
@@ -60,7 +60,7 @@ async function streamed(
   tags: readonly string[],
 ): Promise<AIMessageChunk | undefined> {
   const quiet = tags.some((tag) => silent.has(tag));
-  const fallbackId = uuid();
+  const fallbackId = mintId();
   let whole: AIMessageChunk | undefined;
   for await (const chunk of await bound.stream([...messages], options as never)) {
     whole = whole === undefined ? chunk : whole.concat(chunk);
@@ -105,7 +105,7 @@ export function storedAnswer(answer: unknown, source: string): Message {
   if (!isBaseMessage(answer) || !AIMessage.isInstance(answer)) {
     throw new ModelAnswerError(source, "gave something that is no assistant message");
   }
-  const stored = toStored(answer, uuid);
+  const stored = toStored(answer, mintId);
   if (typeof stored.content !== "string" && !Array.isArray(stored.content)) {
     throw new ModelAnswerError(source, "gave an assistant message without content");
   }

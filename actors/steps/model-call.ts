@@ -1,14 +1,14 @@
 import type { AIMessage } from "@langchain/core/messages";
-import { v7 as uuid } from "uuid";
 import type { Message } from "../../events/message.ts";
 import { ModelCallFailed, ModelResponded } from "../../events/model.ts";
-import { messagePosition } from "../../reducers/message-list.ts";
+import { knowsToolCall, messagePosition } from "../../reducers/message-list.ts";
 import type { State } from "../../reducers/thread-state.ts";
 import { toErrorData } from "../error-data.ts";
 import { toLangChain } from "../messages/to-langchain.ts";
 import { uniqueToolCallIds } from "../messages/tool-call-ids.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { finishReasonOf } from "../middleware/last-answer.ts";
+import { mintId } from "../mint-id.ts";
 import { modelNameOf } from "../models/resolve-model.ts";
 import { type AnnouncedCall, announceCall, type RequestLayers, type ViewMemory } from "./announce-call.ts";
 import { callModel, storedAnswer } from "./call-model.ts";
@@ -96,7 +96,7 @@ export async function prepareModelCall(
   ctx: StepContext,
   previousView: PreviousView | undefined,
 ): Promise<PreparedModelCall> {
-  const callId = ctx.callId ?? uuid();
+  const callId = ctx.callId ?? mintId();
   const gate = createGate(ctx.signal);
   const first = withResolvers<AnnouncedCall>();
   const fold = foldDrafts(ctx);
@@ -203,13 +203,10 @@ export async function prepareModelCall(
 function freshIds(message: Message, state: State): Message {
   const messages = (state.messages ?? []) as readonly Message[];
   const known = messagePosition(messages, message.id) !== undefined;
-  const own = known ? { ...message, id: uuid() } : message;
+  const own = known ? { ...message, id: mintId() } : message;
   if (!own.tool_calls || own.tool_calls.length === 0) return own;
-  const wanted = new Set(own.tool_calls.map(({ id }) => id));
-  const taken = new Set<string>();
-  for (const { tool_calls: calls } of messages) {
-    if (!calls) continue;
-    for (const { id } of calls) if (id !== undefined && wanted.has(id)) taken.add(id);
-  }
-  return uniqueToolCallIds(own, uuid, taken);
+  const taken = own.tool_calls.flatMap(({ id }) =>
+    id !== undefined && knowsToolCall(messages, id) ? [id] : [],
+  );
+  return uniqueToolCallIds(own, mintId, new Set(taken));
 }

@@ -1,9 +1,9 @@
 import { isBaseMessage, ToolMessage } from "@langchain/core/messages";
-import { v7 as uuid } from "uuid";
 import { type EventDraft, isEventDraft } from "../../events/define-event.ts";
 import type { Message } from "../../events/message.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import { toStored, toStoredList } from "../messages/to-stored.ts";
+import { mintId } from "../mint-id.ts";
 import { isCommandLike } from "./hook-result.ts";
 import type { FieldUpdate } from "./updates.ts";
 
@@ -37,7 +37,7 @@ const resultKeys = new Set([
 /** The tool message of a call, small: what LangChain would fill in empty is left out. */
 export function toolMessage(call: Call, content: Message["content"], more: Entries = {}): Message {
   const own = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
-  const message = { id: uuid(), type: "tool", content, tool_call_id: call.id, name: call.name, ...own };
+  const message = { id: mintId(), type: "tool", content, tool_call_id: call.id, name: call.name, ...own };
   return plainJson(message) as unknown as Message;
 }
 
@@ -58,7 +58,7 @@ function isToolResult(value: object): value is Entries & { content: Message["con
 
 /** A tool message in any of LangChain's forms, made the result of this call. */
 function ownMessage(call: Call, given: unknown): Message {
-  const stored = toStored(given, uuid);
+  const stored = toStored(given, mintId);
   const isOwn = stored.tool_call_id === call.id && stored.name !== undefined && stored.name !== null;
   return isOwn ? stored : { ...stored, tool_call_id: call.id, name: stored.name ?? call.name };
 }
@@ -115,7 +115,7 @@ function fromCommand(call: Call, command: { update?: FieldUpdate; goto?: unknown
   const entries = Array.isArray(command.update) ? command.update : Object.entries(command.update ?? {});
   const fields = entries.filter(([field]) => field !== "messages");
   const given = entries.find(([field]) => field === "messages")?.[1];
-  const messages = given === undefined || given === null ? [] : toStoredList(given, uuid);
+  const messages = given === undefined || given === null ? [] : toStoredList(given, mintId);
   const own = messages.find(({ type, tool_call_id: id }) => type === "tool" && id === call.id);
   const others = messages.filter((message) => message !== own);
   const names = fields.map(([field]) => field);

@@ -1,4 +1,3 @@
-import { v7 as uuid } from "uuid";
 import type { EventDraft } from "../../events/define-event.ts";
 import type { Emitter } from "../../events/envelope.ts";
 import type { Message } from "../../events/message.ts";
@@ -11,6 +10,7 @@ import type { State } from "../../reducers/thread-state.ts";
 import type { Assembly } from "../assembly.ts";
 import { overwriteValue } from "../langgraph-values.ts";
 import { toStoredList } from "../messages/to-stored.ts";
+import { mintId } from "../mint-id.ts";
 import type { AttributedDraft } from "./step-contract.ts";
 
 /** An update names a field that nobody declares. */
@@ -111,7 +111,7 @@ function messageDrafts(
   current: readonly Message[],
   replace: boolean,
 ): readonly EventDraft[] {
-  const list = toStoredList(value, uuid);
+  const list = toStoredList(value, mintId);
   const clear: Message = { type: "remove", id: removeAllMessages, content: "" };
   return definition.fromUpdate?.(replace ? [clear, ...list] : list, current) ?? [];
 }
