@@ -35,7 +35,7 @@ const resultKeys = new Set([
 ]);
 
 /** The tool message of a call, small: what LangChain would fill in empty is left out. */
-export function toolMessage(call: Call, content: Message["content"], more: Entries = {}): Message {
+function toolMessage(call: Call, content: Message["content"], more: Entries = {}): Message {
   const own = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
   const message = { id: mintId(), type: "tool", content, tool_call_id: call.id, name: call.name, ...own };
   return plainJson(message) as unknown as Message;
