@@ -2,8 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { type Law, LawBreach, shown } from "./law.ts";
 import { foldDrafts } from "./law-subject.ts";
 
-/** Path and reason of the first thing in a value that JSON does not keep; undefined: all is JSON. */
-export function notJson(value: unknown, path = "state"): string | undefined {
+/**
+ * Path and reason of the first thing in a value that JSON does not keep; undefined: all is JSON.
+ *
+ * @param absent members that are undefined count as not there
+ */
+export function notJson(value: unknown, path = "state", absent = false): string | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {
     return Number.isFinite(value) && !Object.is(value, -0) ? undefined : `${path} is ${Object.is(value, -0) ? "-0" : value}`;
@@ -11,7 +15,7 @@ export function notJson(value: unknown, path = "state"): string | undefined {
   if (typeof value !== "object") return `${path} is ${value === undefined ? "undefined" : `a ${typeof value}`}`;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
-      const inside = notJson(value[at], `${path}[${at}]`);
+      const inside = notJson(value[at], `${path}[${at}]`, absent);
       if (inside) return inside;
     }
     return undefined;
@@ -19,7 +23,8 @@ export function notJson(value: unknown, path = "state"): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return `${path} is a ${value.constructor?.name}`;
   for (const [key, member] of Object.entries(value)) {
-    const inside = notJson(member, `${path}.${key}`);
+    if (absent && member === undefined) continue;
+    const inside = notJson(member, `${path}.${key}`, absent);
     if (inside) return inside;
   }
   return undefined;
