@@ -16,8 +16,8 @@ interface LiveStream {
   number: number | undefined;
   readonly deleted: boolean;
   head: ChainHead;
-  /** Versions of the last events by id, to refer to causes by distance; undefined: not read yet. */
-  recent: Map<string, number> | undefined;
+  /** Ids of the last events, the head's last, to refer to causes by distance; undefined: not read yet. */
+  recent: string[] | undefined;
 }
 
 const maxStreams = 2000;
@@ -75,48 +75,37 @@ export function createAppender(database: SqliteDatabase, reader: SqliteReader, w
     return number;
   };
 
-  const recentOf = (stream: LiveStream): Map<string, number> => {
+  const recentOf = (stream: LiveStream): string[] => {
     if (!stream.recent) {
       const { number, head } = stream;
-      stream.recent = new Map(
-        number === undefined ? [] : reader.idsFrom(number, head.version - causeWindow + 1),
-      );
+      const from = head.version - causeWindow + 1;
+      stream.recent = number === undefined ? [] : reader.idsFrom(number, from).map(([id]) => id);
     }
     return stream.recent;
   };
 
-  const remember = (recent: Map<string, number>, id: string, version: number) => {
-    recent.set(id, version);
-    if (recent.size <= causeWindow) return;
-    for (const oldest of recent.keys()) {
-      recent.delete(oldest);
-      break;
-    }
-  };
-
   const write = (name: string, stream: LiveStream, prepared: readonly PreparedEvent[]): RecordedEvent[] => {
+    const newEvents = prepared.map(({ event }) => event);
+    // Before the first change: an event that cannot be hashed is refused here.
+    const sealed = sealEvents(name, stream.head, newEvents);
     const number = numberOf(stream, name);
     const recent = recentOf(stream);
-    const sealed = sealEvents(
-      name,
-      stream.head,
-      prepared.map(({ event }) => event),
-    );
     let position = lastPosition ?? reader.lastPosition();
     const recorded = sealed.map((event, index): RecordedEvent => {
-      const { id, type, version, metadata } = event;
-      const causeVersion = recent.get(metadata.causationId);
+      const { id, type, metadata } = event;
+      if (recent.length > 2 * causeWindow) recent.splice(0, causeWindow);
+      recent.push(id);
+      const causeIndex = recent.lastIndexOf(metadata.causationId);
       const references = {
         stream: number,
         type: words.numberOf(type),
         by: words.numberOf(metadata.by),
         run: runNumberOf(metadata.runId),
-        causeDistance: causeVersion === undefined ? undefined : version - causeVersion,
+        causeDistance: causeIndex < 0 ? undefined : recent.length - 1 - causeIndex,
       };
       position += 1;
       const dataText = prepared[index]?.dataText as string;
       addEvent.run(...encodeEvent(event, dataText, position, references));
-      remember(recent, id, version);
       return { ...event, position: toPosition(position) };
     });
     lastPosition = position;
