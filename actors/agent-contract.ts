@@ -146,6 +146,10 @@ export interface ThreadInfo {
   readonly metadata: Readonly<Record<string, Json>>;
 }
 
+export interface ThreadSnapshot extends ThreadInfo {
+  readonly state: State;
+}
+
 export interface Thread {
   readonly id: string;
   /** Starts a run. Nothing happened before the first event is recorded. */
@@ -153,6 +157,8 @@ export interface Thread {
   /** Answers interrupts by id (or all with one value) and goes on. @throws {InterruptAnsweredError} for a second answer */
   resume(answers: Readonly<Record<string, Json>> | { readonly all: Json }, options?: RunOptions): Run;
   info(): Promise<ThreadInfo>;
+  /** `info` and `state` of one and the same version. */
+  snapshot(): Promise<ThreadSnapshot>;
   state(): Promise<State>;
   stateAt(version: number): Promise<State>;
   events(options?: { from?: number; to?: number; types?: readonly string[] }): AsyncIterable<RecordedEvent>;
@@ -160,7 +166,7 @@ export interface Thread {
   fork(options?: { at?: number; threadId?: string; metadata?: Record<string, Json> }): Promise<Thread>;
   /** The thread goes back to `to`; later events stay in the log as an abandoned branch. */
   rewind(options: { to: number; reason?: string }): Promise<{ version: number }>;
-  /** Records events from outside a run. @throws {ThreadBusyError} while a run is open */
+  /** Records events from outside a run. @throws {ThreadBusyError} while a run is open, unless only metadata changes */
   record(
     drafts: readonly EventDraft[],
     options?: { by?: Emitter; expectedVersion?: number },

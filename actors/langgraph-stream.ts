@@ -32,7 +32,7 @@ export function readStreamModes(given: string | readonly string[] | undefined): 
 }
 
 /** Events after which a state is worth showing: the steps of LangGraph's graph. */
-const stepEnds = new Set([
+export const stepEnds: ReadonlySet<string> = new Set([
   "ModelCallStarted",
   "ModelResponded",
   "ToolCallCompleted",
@@ -132,7 +132,11 @@ function metadataOf({ runId, threadId }: Run): Record<string, unknown> {
 }
 
 /** The node of LangChain's graph that an event would come from; undefined for the input and the run's own events. */
-function nodeOf(event: RecordedEvent, assembly: Assembly, answered: boolean): string | undefined {
+export function nodeOf(
+  event: RecordedEvent,
+  assembly: Pick<Assembly, "middleware">,
+  answered: boolean,
+): string | undefined {
   if (event.type === "ModelResponded") return "model_request";
   if (event.type.startsWith("ToolCall") || event.metadata.by.startsWith("tool:")) return "tools";
   const [kind, name] = event.metadata.by.split(/:(.*)/s);

@@ -43,14 +43,15 @@ async function append(
   thread: LiveThread,
   options: OutsideOptions,
   draftsFor: (view: ThreadView) => readonly EventDraft[],
+  besideRuns = false,
 ): Promise<{ version: number }> {
-  await waitUntilFree(thread, "reject");
+  if (!besideRuns) await waitUntilFree(thread, "reject");
   const { by = "client", expectedVersion } = options;
   await thread.appender.append((view): readonly PlannedEvent[] => {
     if (expectedVersion !== undefined && expectedVersion !== view.version) {
       throw new VersionConflict(thread.stream, expectedVersion, view.version);
     }
-    checkFree(thread, view.facts);
+    if (!besideRuns) checkFree(thread, view.facts);
     const drafts = draftsFor(view);
     if (drafts.length === 0) return [];
     const begins = view.version === 0 && drafts[0]?.type !== "ThreadCreated";
@@ -73,7 +74,9 @@ export function recordOutside(
 ): Promise<{ version: number }> {
   const forbidden = drafts.find(({ type }) => reserved.has(type));
   if (forbidden) return Promise.reject(new ReservedEventError(forbidden.type));
-  return append(thread, options, () => drafts);
+  // Metadata is nothing that a run builds on.
+  const besideRuns = drafts.every(({ type }) => type === "ThreadMetadataChanged");
+  return append(thread, options, () => drafts, besideRuns);
 }
 
 /**

@@ -30,6 +30,11 @@ export function createThread(
     run: (input, options = {}) => start({ kind: "input", input }, options),
     resume: (answers, options = {}) => start({ kind: "answers", answers }, options),
     info: () => registry.use(id, async (thread) => infoOf(id, await latestView(thread))),
+    snapshot: () =>
+      registry.use(id, async (thread) => {
+        const view = await latestView(thread);
+        return { ...infoOf(id, view), state: view.state };
+      }),
     state: () => registry.use(id, async (thread) => (await latestView(thread)).state),
     stateAt: async (version) => withoutFacts(await (await environment()).reader.stateAt(id, version)),
     events: (options = {}) => readEvents(environment, id, options),

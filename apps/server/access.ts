@@ -1,0 +1,115 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { originOf, type Served } from "./served.ts";
+import { type Scope, scopes, type TokenEntry } from "./server-config.ts";
+
+/** Who makes a request, and what it may do. */
+export interface Access {
+  readonly name: string;
+  readonly scope: Scope;
+  /** Only threads of this owner; undefined: all. */
+  readonly owner: string | undefined;
+}
+
+export interface ServerEnv {
+  Variables: { access: Access };
+}
+
+/** Without tokens the server is for whoever is at this machine. */
+const everybody: Access = { name: "local", scope: "admin", owner: undefined };
+
+/** Who makes the request. */
+export function accessOf(c: Context<ServerEnv>): Access {
+  return c.get("access") ?? everybody;
+}
+
+/**
+ * The digest under which a token stands in the settings.
+ *
+ * @example
+ * hashToken("my-token"); // 64 hex digits for `tokens[].sha256`
+ */
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function tokenOf(c: Context): string | undefined {
+  const bearer = /^Bearer (\S{1,500})$/i.exec(c.req.header("authorization") ?? "")?.[1];
+  return bearer ?? c.req.header("x-api-key");
+}
+
+function entryOf(tokens: readonly TokenEntry[], token: string): TokenEntry | undefined {
+  const given = Buffer.from(hashToken(token), "hex");
+  // Every entry is compared, so that the time says nothing.
+  return tokens.filter(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, "hex"), given))[0];
+}
+
+/** Routes that POST only to read. */
+const reading = /\/(?:search|count|history|state\/checkpoint|schemas|latest|versions|verify)$/;
+const open = new Set(["/ok", "/healthz"]);
+
+/** The scope that a request needs. */
+export function scopeFor(method: string, path: string): Scope {
+  if (path === "/metrics" || path.endsWith("/rebuild") || path === "/threads/prune") return "admin";
+  if (method === "GET" || method === "HEAD" || (method === "POST" && reading.test(path))) return "read";
+  if (method === "DELETE" || (path.startsWith("/assistants") && method !== "GET")) return "admin";
+  return "run";
+}
+
+function allows(given: Scope, needed: Scope): boolean {
+  return scopes.indexOf(given) >= scopes.indexOf(needed);
+}
+
+/** Lets requests with a known token pass, as far as its scope goes. */
+export function requireToken(tokens: readonly TokenEntry[]): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    if (c.req.method === "OPTIONS" || open.has(c.req.path)) return next();
+    if (tokens.length === 0) {
+      c.set("access", everybody);
+      return next();
+    }
+    const token = tokenOf(c);
+    const entry = token === undefined ? undefined : entryOf(tokens, token);
+    if (!entry) {
+      c.header("WWW-Authenticate", "Bearer");
+      const message = "Send a known token as `Authorization: Bearer <token>` or `X-Api-Key`.";
+      throw new HTTPException(401, { message });
+    }
+    const { name, scope, owner } = entry;
+    const needed = scopeFor(c.req.method, c.req.path);
+    // A token of an owner may delete what is the owner's.
+    const ownThread = owner !== undefined && scope !== "read" && /^\/threads\/[^/]+/.test(c.req.path);
+    if (!allows(scope, needed) && !(ownThread && needed === "admin" && c.req.path !== "/threads/prune")) {
+      throw new HTTPException(403, {
+        message: `The token "${name}" has the scope ${scope}; this needs ${needed}.`,
+      });
+    }
+    c.set("access", { name, scope, owner });
+    return next();
+  };
+}
+
+/**
+ * Lets requests pass to threads that are there and that the caller may see. A thread of somebody else is answered as
+ * one that is not there.
+ */
+export function requireThread(served: Pick<Served, "store">): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const threadId = c.req.param("threadId") ?? "";
+    await checkThread(served, accessOf(c), threadId);
+    return next();
+  };
+}
+
+/** @throws {HTTPException} 404 */
+export async function checkThread(
+  served: Pick<Served, "store">,
+  access: Access,
+  threadId: string,
+): Promise<void> {
+  const origin = await originOf(served, threadId);
+  const isSeen = origin && (access.owner === undefined || origin.owner === access.owner);
+  if (!isSeen)
+    throw new HTTPException(404, { message: `Thread with ID ${threadId.slice(0, 200)} not found` });
+}

@@ -1,0 +1,222 @@
+import { HTTPException } from "hono/http-exception";
+import { v7 as uuidv7 } from "uuid";
+import type { Agent, Run, RunOptions, RunResult, Thread } from "../../../actors/agent-contract.ts";
+import { answersFor } from "../../../actors/langchain-input.ts";
+import type { Json } from "../../../events/json.ts";
+import { ThreadMetadataChanged } from "../../../events/thread.ts";
+import type { Served } from "../served.ts";
+import { agentFor, listedThread } from "../served.ts";
+import type { Assistant } from "./assistant-records.ts";
+import { goBack, goBackTo, rewindFor } from "./go-back.ts";
+import type { RunBody } from "./request-schemas.ts";
+import { RunDroppedError, type TrackedRun } from "./run-directory.ts";
+import { findRun, rolledBack } from "./run-records.ts";
+
+/** The reference server's words. */
+const busyText =
+  "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.";
+
+/** The assistant that a request names. @throws {HTTPException} 404 */
+export async function assistantFor(served: Pick<Served, "assistants">, id: string): Promise<Assistant> {
+  const assistant = await served.assistants.find(id);
+  if (!assistant) throw new HTTPException(404, { message: `Assistant "${id}" not found.` });
+  return assistant;
+}
+
+/** What a request asks a run to do. */
+type Task =
+  | { readonly kind: "input"; readonly input: Parameters<Thread["run"]>[0] }
+  | { readonly kind: "resume"; readonly value: Json }
+  | { readonly kind: "end" };
+
+/** @throws {HTTPException} 422 */
+function taskOf({ command, input }: RunBody): Task {
+  const goto = command?.goto;
+  const targets = goto === undefined || goto === null ? [] : Array.isArray(goto) ? goto : [goto];
+  if (targets.length > 0) {
+    if (targets.every((target) => target === "__end__") && command?.resume === undefined)
+      return { kind: "end" };
+    const message =
+      'A command can go to "__end__" only. Use resume to answer interrupts, or update to change the state.';
+    throw new HTTPException(422, { message });
+  }
+  if (command?.resume !== undefined && command.resume !== null)
+    return { kind: "resume", value: command.resume };
+  const update = Array.isArray(command?.update) ? Object.fromEntries(command.update) : command?.update;
+  if (update) return { kind: "input", input: update };
+  if (input === undefined || input === null) return { kind: "input", input: null };
+  if (typeof input === "string") return { kind: "input", input };
+  if (Array.isArray(input)) return { kind: "input", input: { messages: input } };
+  if (typeof input === "object") return { kind: "input", input: input as Record<string, unknown> };
+  throw new HTTPException(422, {
+    message: "The input of a run is an object, a list of messages, a text or null.",
+  });
+}
+
+/** @throws {HTTPException} 422 for what this server does not do, rather than doing something else */
+function refuseUnsupported(body: RunBody): void {
+  for (const key of ["interrupt_before", "interrupt_after"] as const) {
+    if (body[key]?.length) {
+      const message = `${key} is not offered: ask for approval of tools by the agent's human-approval middleware.`;
+      throw new HTTPException(422, { message });
+    }
+  }
+  if (body.webhook)
+    throw new HTTPException(422, { message: "Webhooks are not offered: follow the run's stream." });
+  if (body.after_seconds) {
+    throw new HTTPException(422, { message: "after_seconds is not offered: start the run when it is due." });
+  }
+}
+
+function optionsFor(body: RunBody, assistant: Assistant, runId: string, strategy: string): RunOptions {
+  const { thread_id: _t, run_id: _r, ...given } = { ...body.config?.configurable };
+  const ofAssistant = (assistant.config.configurable ?? {}) as Record<string, unknown>;
+  const { recursion_limit: recursionLimit } = body.config ?? {};
+  const context = { ...assistant.context, ...body.context };
+  const fabricated = (messages: unknown) =>
+    Array.isArray(messages) && messages.some((one) => one?.type === "tool" || one?.role === "tool");
+  return {
+    runId,
+    // A result that the client made up is not the user's word.
+    by: fabricated((body.input as { messages?: unknown } | null | undefined)?.messages) ? "client" : "user",
+    configurable: { ...ofAssistant, ...given },
+    ...(Object.keys(context).length > 0 && { context }),
+    ...(recursionLimit && { limits: { maxSteps: recursionLimit } }),
+    metadata: {
+      ...body.metadata,
+      assistant_id: assistant.assistant_id,
+      graph_id: assistant.graph_id,
+      multitask_strategy: strategy,
+    },
+  };
+}
+
+/** Clients find threads by the graph that ran on them. */
+async function stampGraph(served: Served, thread: Thread, assistant: Assistant): Promise<void> {
+  const row = await listedThread(served, thread.id);
+  if (row?.metadata.graph_id === assistant.graph_id && row.metadata.assistant_id !== undefined) return;
+  const { graph_id, assistant_id } = assistant;
+  await thread.record([ThreadMetadataChanged({ metadata: { graph_id, assistant_id } })]);
+}
+
+/** Ends the open run, and takes it back when asked to. */
+export async function endOpenRun(
+  served: Served,
+  thread: Thread,
+  action: "interrupt" | "rollback",
+): Promise<void> {
+  const { runId, status } = await thread.info();
+  if (status !== "running" || runId === undefined) return;
+  const record = await findRun(served.store.log, thread.id, runId);
+  await thread.cancel(action === "rollback" ? rolledBack : "interrupted by the user");
+  if (action === "rollback" && record) {
+    const to = record.startVersion - 1;
+    await goBackTo(thread, Math.max(1, to), `run ${runId} was ${rolledBack}`);
+  }
+}
+
+async function untilFree(thread: Thread): Promise<void> {
+  for (;;) {
+    const open = await thread.openRun();
+    if (!open) return;
+    await open.result.catch(() => undefined);
+  }
+}
+
+async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptions): Promise<Run> {
+  let run: Run;
+  if (task.kind === "resume") {
+    const { interrupts } = await thread.info();
+    run = thread.resume(
+      answersFor(
+        task.value,
+        interrupts.map(({ id }) => id),
+      ),
+      options,
+    );
+  } else if (task.kind === "end") {
+    // Without a single model call: what is open is closed, and the run is over.
+    run = thread.run({ messages: [] }, { ...options, by: "client", limits: { maxModelCalls: 0 } });
+  } else {
+    if (task.input === null) {
+      const { state } = await thread.snapshot();
+      if (((state.messages ?? []) as readonly unknown[]).length === 0) {
+        throw new HTTPException(422, {
+          message: `Agent ${agent.name} has nothing to go on from: give it an input.`,
+        });
+      }
+    }
+    run = thread.run(task.input, options);
+  }
+  // Nothing happened before the first event is recorded.
+  await run[Symbol.asyncIterator]().next();
+  return run;
+}
+
+/**
+ * Starts a run as a client's request asks for it, after the open one if need be. Resolves when it has begun or stands
+ * in line.
+ *
+ * @throws {HTTPException} 404 assistant or checkpoint, 422 busy or not offered
+ */
+export async function launchRun(
+  served: Served,
+  threadId: string,
+  body: RunBody,
+  options: { readonly stateless?: boolean } = {},
+): Promise<TrackedRun> {
+  if (served.stopping.aborted) throw new HTTPException(503, { message: "The server is stopping." });
+  const { runs, config } = served;
+  const assistant = await assistantFor(served, body.assistant_id);
+  refuseUnsupported(body);
+  const task = taskOf(body);
+  const agent = agentFor(served, assistant.graph_id);
+  const thread = agent.thread(threadId);
+  const strategy = body.multitask_strategy ?? config.multitask;
+  const busy = runs.ofThread(threadId).length > 0 || (await thread.info()).status === "running";
+  if (busy && strategy === "reject") throw new HTTPException(422, { message: busyText });
+  const back = await rewindFor(served, thread, body);
+  if (!options.stateless) await stampGraph(served, thread, assistant);
+  const runId = uuidv7();
+  const runOptions = {
+    ...optionsFor(body, assistant, runId, strategy),
+    whenBusy: strategy === "reject" ? ("reject" as const) : ("enqueue" as const),
+  };
+  let undo: (() => Promise<void>) | undefined;
+  const start = async (wasDropped: () => boolean): Promise<Run> => {
+    if (strategy === "interrupt" || strategy === "rollback") await endOpenRun(served, thread, strategy);
+    const go = async () => {
+      if (strategy !== "reject") await untilFree(thread);
+      if (wasDropped()) throw new RunDroppedError(runId);
+      if (back) undo = await goBack(served, thread, back);
+      try {
+        return await begin(thread, agent, task, runOptions);
+      } catch (error) {
+        await undo?.();
+        throw error;
+      }
+    };
+    return strategy === "enqueue" ? runs.inLine(threadId, go) : go();
+  };
+  const settle = async ({ status }: RunResult) => {
+    // An answer that was to be made anew stays when the new one fails.
+    if (status === "failed") await undo?.();
+  };
+  const { config: runConfig, input: _input, ...kwargs } = body;
+  const tracked = runs.add(
+    {
+      runId,
+      threadId,
+      graphId: assistant.graph_id,
+      assistantId: assistant.assistant_id,
+      createdAt: new Date().toISOString(),
+      multitaskStrategy: strategy,
+      metadata: runOptions.metadata ?? {},
+      kwargs: { ...kwargs, config: runConfig ?? {} },
+    },
+    start,
+    settle,
+  );
+  if (!(busy && strategy === "enqueue")) await tracked.started;
+  return tracked;
+}

@@ -1,0 +1,125 @@
+import type { Run, RunResult } from "../../../actors/agent-contract.ts";
+import type { WireRunStatus } from "./run-records.ts";
+
+/** A run was cancelled while it stood in line: nothing of it was recorded. */
+export class RunDroppedError extends Error {
+  override readonly name = "RunDroppedError";
+  constructor(readonly runId: string) {
+    super(`Run ${runId} was cancelled before it began. Nothing was recorded; start another one.`);
+  }
+}
+
+/** A run that was asked for here. */
+export interface TrackedRun {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly graphId: string;
+  readonly assistantId: string;
+  readonly createdAt: string;
+  readonly multitaskStrategy: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly kwargs: Readonly<Record<string, unknown>>;
+  /** The run once its first event is recorded. Rejects when it never began. */
+  readonly started: Promise<Run>;
+  /** How it ended, when all that belongs to its end is done. Never rejects; undefined: it never began. */
+  readonly finished: Promise<RunResult | undefined>;
+  readonly status: () => WireRunStatus;
+  /** Takes a run out of the line. True when it had not begun. */
+  drop(): boolean;
+}
+
+/** The runs that were asked for in this process, as long as they are not over, and the lines that they stand in. */
+export interface RunDirectory {
+  /** Runs that have not ended. */
+  readonly size: number;
+  get(runId: string): TrackedRun | undefined;
+  open(): readonly TrackedRun[];
+  ofThread(threadId: string): readonly TrackedRun[];
+  graphOf(threadId: string): string | undefined;
+  /**
+   * Tracks a run.
+   * @param start begins it; `wasDropped` tells whether it is still wanted
+   * @param settle what belongs to its end besides the end itself
+   */
+  add(
+    facts: Omit<TrackedRun, "started" | "finished" | "status" | "drop">,
+    start: (wasDropped: () => boolean) => Promise<Run>,
+    settle: (result: RunResult) => Promise<void>,
+  ): TrackedRun;
+  /** Does one thing after the other for each thread. */
+  inLine<Result>(threadId: string, work: () => Promise<Result>): Promise<Result>;
+  /** Resolves when no run is open. */
+  idle(): Promise<void>;
+}
+
+/** Threads whose graph is remembered. */
+const maxRememberedGraphs = 10_000;
+
+export function createRunDirectory(): RunDirectory {
+  const runs = new Map<string, TrackedRun>();
+  const lines = new Map<string, Promise<unknown>>();
+  const graphs = new Map<string, string>();
+
+  return {
+    get size() {
+      return runs.size;
+    },
+    get: (runId) => runs.get(runId),
+    open: () => [...runs.values()],
+    ofThread: (threadId) => [...runs.values()].filter((run) => run.threadId === threadId),
+    graphOf: (threadId) => graphs.get(threadId),
+    add(facts, start, settle) {
+      const { runId, threadId, graphId } = facts;
+      graphs.delete(threadId);
+      graphs.set(threadId, graphId);
+      const [oldest] = graphs.keys();
+      if (graphs.size > maxRememberedGraphs && oldest !== undefined) graphs.delete(oldest);
+      let status: WireRunStatus = "pending";
+      let dropped = false;
+      const started = start(() => dropped);
+      const finish = async (): Promise<RunResult | undefined> => {
+        try {
+          const run = await started;
+          status = "running";
+          const result = await run.result;
+          await settle(result);
+          return result;
+        } catch {
+          status = "error";
+          return undefined;
+        } finally {
+          runs.delete(runId);
+        }
+      };
+      started.catch(() => undefined);
+      const finished = finish();
+      const tracked: TrackedRun = {
+        ...facts,
+        started,
+        finished,
+        status: () => status,
+        drop() {
+          if (status !== "pending") return false;
+          dropped = true;
+          return true;
+        },
+      };
+      runs.set(runId, tracked);
+      return tracked;
+    },
+    async inLine(threadId, work) {
+      const before = lines.get(threadId) ?? Promise.resolve();
+      const mine = before.catch(() => undefined).then(work);
+      const tail = mine.catch(() => undefined);
+      lines.set(threadId, tail);
+      try {
+        return await mine;
+      } finally {
+        if (lines.get(threadId) === tail) lines.delete(threadId);
+      }
+    },
+    async idle() {
+      while (runs.size > 0) await Promise.all([...runs.values()].map((run) => run.finished));
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { type Context, Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { ThreadCreated } from "../../../events/thread.ts";
+import { accessOf, checkThread, type ServerEnv } from "../access.ts";
+import { jsonBody } from "../json-body.ts";
+import { agentFor, type Served } from "../served.ts";
+import { pulledBody, type SseFrame, sseBody, sseHeaders } from "../sse.ts";
+import { assistantFor, endOpenRun, launchRun } from "./launch-run.ts";
+import { type RunBody, runSchema } from "./request-schemas.ts";
+import type { TrackedRun } from "./run-directory.ts";
+import { findRun, readRuns } from "./run-records.ts";
+import { framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
+import { finalValues, waitText } from "./run-values.ts";
+import { isHidden, wireRecord, wireTracked } from "./run-wire.ts";
+
+/** Answers with an event stream. */
+export function streamAnswer(
+  served: Served,
+  frames: AsyncIterable<SseFrame>,
+  options: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly onClose?: (early: boolean) => void;
+  },
+): Response {
+  const { metrics, config } = served;
+  metrics.openStreams.inc();
+  const body = sseBody(frames, {
+    heartbeatMs: config.heartbeatMs,
+    onClose(early) {
+      metrics.openStreams.dec();
+      options.onClose?.(early);
+    },
+  });
+  return new Response(body, { headers: { ...sseHeaders, ...options.headers } });
+}
+
+/** Cancels a run whose client went away, when that was asked for. */
+export function cancelOn(served: Served, tracked: TrackedRun): void {
+  if (tracked.drop()) return;
+  tracked.started
+    .then((run) => run.cancel("the client went away"))
+    .catch((error: unknown) =>
+      served.logger.debug({ err: error, runId: tracked.runId }, "cancel after disconnect"),
+    );
+}
+
+/** Where the run is, for clients that come back. */
+export function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">) {
+  return {
+    "Content-Location": `/threads/${threadId}/runs/${runId}`,
+    Location: `/threads/${threadId}/runs/${runId}/stream`,
+  };
+}
+
+async function ensureThread(served: Served, c: Context<ServerEnv>, body: RunBody): Promise<string> {
+  const threadId = c.req.param("threadId") ?? "";
+  const { owner } = accessOf(c);
+  try {
+    await checkThread(served, accessOf(c), threadId);
+  } catch (error) {
+    const isFree = (await served.store.log.head(`thread-${threadId}`)).version === 0;
+    if (body.if_not_exists !== "create" || !isFree) throw error;
+    const { assistant_id, graph_id } = await assistantFor(served, body.assistant_id);
+    const metadata = { graph_id, assistant_id, ...(owner !== undefined && { owner }) };
+    await agentFor(served, graph_id)
+      .thread(threadId)
+      .record([ThreadCreated({ metadata })]);
+  }
+  return threadId;
+}
+
+/** `/threads/:id/runs` */
+export function runRoutes(served: Served): Hono<ServerEnv> {
+  const app = new Hono<ServerEnv>();
+  const { log, side } = served.store;
+  const { maxDepth, heartbeatMs } = served.config;
+  const launch = async (c: Context<ServerEnv>) => {
+    const body = await jsonBody(c, runSchema, { maxDepth });
+    const threadId = await ensureThread(served, c, body);
+    return { body, tracked: await launchRun(served, threadId, body) };
+  };
+  const recordFor = async (threadId: string, runId: string) => {
+    const record = await findRun(log, threadId, runId);
+    if (!record || (await isHidden(side, threadId, runId))) {
+      throw new HTTPException(404, { message: "Run not found" });
+    }
+    return record;
+  };
+
+  app.post("/threads/:threadId/runs", async (c) => {
+    const { tracked } = await launch(c);
+    const { "Content-Location": location } = locationOf(tracked);
+    return c.json(wireTracked(tracked), 200, { "Content-Location": location });
+  });
+
+  app.post("/threads/:threadId/runs/stream", async (c) => {
+    const { body, tracked } = await launch(c);
+    return streamAnswer(served, framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode) }), {
+      headers: locationOf(tracked),
+      onClose: (early) => {
+        if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
+      },
+    });
+  });
+
+  app.post("/threads/:threadId/runs/wait", async (c) => {
+    const { body, tracked } = await launch(c);
+    const onClose = (early: boolean) => {
+      if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
+    };
+    const text = waitText(finalValues(served, tracked.threadId, tracked.runId));
+    return new Response(pulledBody(text, { heartbeatMs, filler: "\n", onClose }), {
+      headers: { "Content-Type": "application/json", ...locationOf(tracked) },
+    });
+  });
+
+  app.get("/threads/:threadId/runs", async (c) => {
+    const threadId = c.req.param("threadId");
+    const { limit = "10", offset = "0", status } = c.req.query();
+    const wanted = { limit: wholeNumber("limit", limit), offset: wholeNumber("offset", offset) };
+    const found: Record<string, unknown>[] = [];
+    const pending = served.runs.ofThread(threadId).filter((run) => run.status() === "pending");
+    for (const run of pending.toReversed()) found.push(wireTracked(run));
+    for await (const record of readRuns(log, threadId)) {
+      if (await isHidden(side, threadId, record.runId)) continue;
+      found.push(wireRecord(record, served.runs.get(record.runId)));
+      if (status === undefined && found.length >= wanted.offset + wanted.limit) break;
+    }
+    const fits = status === undefined ? found : found.filter((run) => run.status === status);
+    return c.json(fits.slice(wanted.offset, wanted.offset + wanted.limit));
+  });
+
+  app.get("/threads/:threadId/runs/:runId", async (c) => {
+    const { threadId, runId } = c.req.param();
+    const tracked = served.runs.get(runId);
+    if (tracked?.threadId === threadId && tracked.status() === "pending") return c.json(wireTracked(tracked));
+    return c.json(wireRecord(await recordFor(threadId, runId), tracked));
+  });
+
+  app.delete("/threads/:threadId/runs/:runId", async (c) => {
+    const { threadId, runId } = c.req.param();
+    const record = await recordFor(threadId, runId);
+    if (record.status === "running") {
+      throw new HTTPException(409, { message: "The run is open. Cancel it before it is deleted." });
+    }
+    // Its events are the thread's history; it is only not listed any more.
+    await side.put("hidden-run", `${threadId}/${runId}`, true);
+    return c.body(null, 204);
+  });
+
+  app.get("/threads/:threadId/runs/:runId/join", async (c) => {
+    const { threadId, runId } = c.req.param();
+    if (served.runs.get(runId)?.threadId !== threadId) await recordFor(threadId, runId);
+    const text = waitText(finalValues(served, threadId, runId));
+    const headers = { "Content-Type": "application/json" };
+    return new Response(pulledBody(text, { heartbeatMs, filler: "\n" }), { headers });
+  });
+
+  app.get("/threads/:threadId/runs/:runId/stream", async (c) => {
+    const { threadId, runId } = c.req.param();
+    const modes = c.req.queries("stream_mode");
+    const tracked = served.runs.get(runId);
+    const options = {
+      modes: modesOf(
+        modes && modes.length > 0 ? modes.flatMap(splitModes) : ["values", "messages-tuple", "custom"],
+      ),
+      lastEventId: c.req.header("last-event-id"),
+    };
+    const isTracked = tracked?.threadId === threadId;
+    const frames = isTracked
+      ? framesOfTracked(served, tracked, options)
+      : framesOfRecord(served, await recordFor(threadId, runId), options);
+    const cancels = ["1", "true"].includes(c.req.query("cancel_on_disconnect") ?? "");
+    return streamAnswer(served, frames, {
+      headers: locationOf({ threadId, runId }),
+      onClose: (early) => {
+        if (early && cancels && tracked) cancelOn(served, tracked);
+      },
+    });
+  });
+
+  app.post("/threads/:threadId/runs/:runId/cancel", async (c) => {
+    const { threadId, runId } = c.req.param();
+    const { wait, action = "interrupt" } = c.req.query();
+    if (action !== "interrupt" && action !== "rollback") {
+      throw new HTTPException(422, { message: 'The action is "interrupt" or "rollback".' });
+    }
+    const waits = wait === "1" || wait === "true";
+    const { ended } = await cancelRun(served, threadId, runId, action);
+    if (!waits) return c.body(null, 202);
+    await ended;
+    return c.body(null, 204);
+  });
+
+  return app;
+}
+
+/**
+ * Begins to cancel a run. `ended` resolves when its end is recorded.
+ *
+ * @throws {HTTPException} 404, 409 it is over
+ */
+export async function cancelRun(
+  served: Served,
+  threadId: string,
+  runId: string,
+  action: "interrupt" | "rollback",
+): Promise<{ readonly ended: Promise<void> }> {
+  const tracked = served.runs.get(runId);
+  if (tracked?.threadId === threadId && tracked.drop()) return { ended: Promise.resolve() };
+  const record = await findRun(served.store.log, threadId, runId);
+  if (!record) throw new HTTPException(404, { message: "Run not found" });
+  if (record.status !== "running") {
+    throw new HTTPException(409, { message: `Run ${runId} is over: its status is ${record.status}.` });
+  }
+  const thread = agentFor(served, record.metadata.graph_id).thread(threadId);
+  const ended = endOpenRun(served, thread, action);
+  ended.catch(() => undefined);
+  return { ended };
+}
+
+function splitModes(text: string): string[] {
+  return text.split(",");
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) {
+    throw new HTTPException(422, { message: `"${name}" is a whole number, not "${text.slice(0, 40)}".` });
+  }
+  return value;
+}

@@ -1,0 +1,104 @@
+import { HTTPException } from "hono/http-exception";
+import { agentFor, type Served, wireOptionsFor } from "../served.ts";
+import type { SseFrame } from "../sse.ts";
+import { describeError } from "./errors.ts";
+import { type FrameCursor, formatCursor, parseCursor } from "./frame-cursor.ts";
+import type { RunBody } from "./request-schemas.ts";
+import type { TrackedRun } from "./run-directory.ts";
+import { framesOf, type StreamMode, streamModes } from "./run-frames.ts";
+import { itemsOfRun } from "./run-items-source.ts";
+import { findRun, type RunRecord } from "./run-records.ts";
+
+/** The modes of a request; `values` when it names none. @throws {HTTPException} 422 */
+export function modesOf(given: RunBody["stream_mode"] | readonly string[]): readonly StreamMode[] {
+  const modes = given === undefined || given === null || given.length === 0 ? ["values"] : [given].flat();
+  return modes.map((mode) => {
+    const known = streamModes.find((one) => one === mode);
+    if (known) return known;
+    throw new HTTPException(422, {
+      message: `There is no stream mode "${mode}". Use ${streamModes.join(", ")}.`,
+    });
+  });
+}
+
+export interface FollowOptions {
+  readonly modes: readonly StreamMode[];
+  /** `Last-Event-ID` of the request. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** Frames of a run that stands in line: nothing before it begins, an error when it never does. */
+export async function* framesOfTracked(
+  served: Served,
+  tracked: TrackedRun,
+  options: FollowOptions,
+): AsyncGenerator<SseFrame> {
+  try {
+    await tracked.started;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "Error";
+    yield { event: "error", data: { error: name, message: describeError(error).text } };
+    return;
+  }
+  const record = await findRun(served.store.log, tracked.threadId, tracked.runId);
+  if (record) yield* framesOfRecord(served, record, options);
+}
+
+/** Frames of a run that has begun, after those that the client has. */
+export async function* framesOfRecord(
+  served: Served,
+  record: RunRecord,
+  { modes, lastEventId }: FollowOptions,
+): AsyncGenerator<SseFrame> {
+  const { store, runs, closing } = served;
+  const { threadId, runId, startVersion, metadata } = record;
+  const graphId = String(metadata.graph_id ?? [...served.agents.keys()][0]);
+  const agent = agentFor(served, graphId);
+  const thread = agent.thread(threadId);
+  const after = parseCursor(lastEventId);
+  const head = (await store.log.head(`thread-${threadId}`)).version;
+  if (after === "invalid" || (after && after.offset > head - startVersion)) {
+    const first: FrameCursor = { offset: 0, part: 0 };
+    const last: FrameCursor = { offset: head - startVersion, part: 0 };
+    yield {
+      event: "gap",
+      data: {
+        run_id: runId,
+        thread_id: threadId,
+        requested: lastEventId,
+        earliest: formatCursor(first),
+        latest: formatCursor(last),
+        reload: `/threads/${threadId}/state`,
+        message:
+          "These frames are not in the log. Reload the thread's state, or follow the run from its beginning.",
+      },
+    };
+    return;
+  }
+  const live = await liveRun(served, record);
+  const items = itemsOfRun(store.log, { threadId, runId, startVersion, live, signal: closing });
+  const source = {
+    agent,
+    threadId,
+    runId,
+    startVersion,
+    assistantId: String(metadata.assistant_id ?? ""),
+    graphId,
+    wire: wireOptionsFor(served, threadId),
+    stateBefore: () => thread.stateAt(startVersion - 1),
+  };
+  for await (const { event, data, cursor } of framesOf(items, source, { modes, after })) {
+    yield { event, data, id: formatCursor(cursor) };
+  }
+  // The last change of the thread that belongs to the run is done when the stream ends.
+  await runs.get(runId)?.finished;
+}
+
+/** The run when this process executes it. */
+async function liveRun(served: Served, { threadId, runId, status, metadata }: RunRecord) {
+  const tracked = served.runs.get(runId);
+  if (tracked) return tracked.started.catch(() => undefined);
+  if (status !== "running") return undefined;
+  const open = await agentFor(served, metadata.graph_id).thread(threadId).openRun();
+  return open?.runId === runId ? open : undefined;
+}

@@ -1,0 +1,131 @@
+import { dirname } from "node:path";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { v7 as uuidv7 } from "uuid";
+import { threadFolders } from "../../../actors/sandboxes/thread-folders.ts";
+import { VersionConflict } from "../../../events/log/event-log.ts";
+import { ThreadCreated, ThreadMetadataChanged } from "../../../events/thread.ts";
+import { deleteThread } from "../../../projections/erase-thread.ts";
+import { accessOf, type ServerEnv } from "../access.ts";
+import { jsonBody } from "../json-body.ts";
+import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
+import { mergeMessages } from "./merge-messages.ts";
+import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from "./request-schemas.ts";
+import { findThreads } from "./thread-search.ts";
+import { wireThread } from "./thread-wire.ts";
+
+/** Rows of the list for a thread that must be there. */
+export async function rowOf(served: Served, threadId: string) {
+  const row = await listedThread(served, threadId);
+  if (!row) throw new HTTPException(404, { message: `Thread with ID ${threadId} not found` });
+  return row;
+}
+
+/** `/threads`: make, read, list, change, copy, delete. */
+export function threadRoutes(served: Served): Hono<ServerEnv> {
+  const app = new Hono<ServerEnv>();
+  const { maxDepth } = served.config;
+
+  app.post("/threads", async (c) => {
+    const body = await jsonBody(c, threadCreateSchema, { maxDepth, optional: true });
+    const threadId = body.thread_id ?? uuidv7();
+    const { owner } = accessOf(c);
+    const before = await originOf(served, threadId);
+    if (before) {
+      if (owner !== undefined && before.owner !== owner) {
+        throw new HTTPException(409, { message: "Thread already exists" });
+      }
+      if (body.if_exists !== "do_nothing") throw new HTTPException(409, { message: "Thread already exists" });
+      return c.json(await wireThread(served, await rowOf(served, threadId)));
+    }
+    const { owner: _ignored, ...metadata } = body.metadata ?? {};
+    const thread = agentFor(served, metadata.graph_id).thread(threadId);
+    const stamped = { ...metadata, ...(owner !== undefined && { owner }) };
+    try {
+      await thread.record([ThreadCreated({ metadata: stamped })], { expectedVersion: 0 });
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      throw new HTTPException(409, { message: "Thread already exists" });
+    }
+    for (const { updates } of body.supersteps ?? []) {
+      for (const { values } of updates) {
+        if (typeof values === "object" && values !== null) {
+          const { messages, ...fields } = values as Record<string, unknown>;
+          const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
+          await thread.update({ ...added, ...fields });
+        }
+      }
+    }
+    return c.json(await wireThread(served, await rowOf(served, threadId)));
+  });
+
+  app.post("/threads/search", async (c) => {
+    const query = await jsonBody(c, threadSearchSchema, { maxDepth, optional: true });
+    const { rows, total } = await findThreads(served, query, accessOf(c).owner);
+    const page = rows.slice(query.offset, query.offset + query.limit);
+    const found: unknown[] = [];
+    // Lists name large content only: a hundred threads with images would be too much.
+    for (const row of page)
+      found.push(await wireThread(served, row, { select: query.select, inlineBlobBytes: 0 }));
+    c.header("X-Pagination-Total", String(total));
+    if (query.offset + page.length < total) {
+      c.header("X-Pagination-Next", String(query.offset + page.length));
+    }
+    return c.json(found);
+  });
+
+  app.post("/threads/count", async (c) => {
+    const query = await jsonBody(c, threadSearchSchema, { maxDepth, optional: true });
+    return c.json((await findThreads(served, query, accessOf(c).owner)).total);
+  });
+
+  app.get("/threads/:threadId", async (c) => {
+    return c.json(await wireThread(served, await rowOf(served, c.req.param("threadId"))));
+  });
+
+  app.patch("/threads/:threadId", async (c) => {
+    const { metadata } = await jsonBody(c, threadPatchSchema, { maxDepth });
+    const threadId = c.req.param("threadId");
+    const { owner: _ignored, ...changes } = metadata ?? {};
+    if (Object.keys(changes).length > 0) {
+      const thread = await threadFor(served, threadId);
+      await thread.record([ThreadMetadataChanged({ metadata: changes })]);
+    }
+    return c.json(await wireThread(served, await rowOf(served, threadId)));
+  });
+
+  app.delete("/threads/:threadId", async (c) => {
+    const threadId = c.req.param("threadId");
+    const thread = await threadFor(served, threadId);
+    for (const run of served.runs.ofThread(threadId)) run.drop();
+    await thread.cancel("the thread was deleted");
+    await thread.passivate();
+    await removeThread(served, threadId);
+    return c.body(null, 204);
+  });
+
+  app.post("/threads/:threadId/copy", async (c) => {
+    const threadId = c.req.param("threadId");
+    const { metadata } = await rowOf(served, threadId);
+    const thread = await threadFor(served, threadId);
+    const copy = await thread.fork({ metadata: { ...metadata } });
+    return c.json(await wireThread(served, await rowOf(served, copy.id)));
+  });
+
+  return app;
+}
+
+/** Deletes a thread with everything that was derived from it. */
+export async function removeThread(served: Served, threadId: string): Promise<void> {
+  const { store, projections } = served;
+  const { workspace_path: workspace } = threadFolders({ folder: store.folder, threadId });
+  await deleteThread(store, threadId, {
+    by: "client",
+    registry: agentFor(served, undefined).registry,
+    folders: [dirname(dirname(workspace))],
+    projections: {
+      store: projections.rows,
+      projections: projections.runs.map(({ projection }) => projection),
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { HTTPException } from "hono/http-exception";
+import { secureHeaders } from "hono/secure-headers";
+import { requireThread, requireToken, type ServerEnv } from "./access.ts";
+import { assistantRoutes } from "./compat/assistant-routes.ts";
+import { answerError } from "./compat/errors.ts";
+import { metaRoutes } from "./compat/meta-routes.ts";
+import { runRoutes } from "./compat/run-routes.ts";
+import { stateRoutes } from "./compat/state-routes.ts";
+import { statelessRoutes } from "./compat/stateless-routes.ts";
+import { threadRoutes } from "./compat/thread-routes.ts";
+import { allowOrigins, limitRate, refuseForeign } from "./guard.ts";
+import { nativeRoutes } from "./native/native-routes.ts";
+import { observeRequests } from "./observe-requests.ts";
+import { operationRoutes } from "./operation-routes.ts";
+import type { Served } from "./served.ts";
+
+/** Paths below `/threads` that name no thread. */
+const notThreads = new Set(["search", "count", "prune"]);
+
+/** All routes of a server, with what guards them. */
+export function createApp(served: Served, options: { readonly version: string }): Hono<ServerEnv> {
+  const { config } = served;
+  const app = new Hono<ServerEnv>();
+  app.use(observeRequests(served));
+  app.use(secureHeaders({ crossOriginResourcePolicy: "cross-origin" }));
+  app.use(refuseForeign(config));
+  app.use(allowOrigins(config.corsOrigins));
+  app.use(requireToken(config.tokens));
+  app.use(limitRate(config));
+  app.use(
+    bodyLimit({
+      maxSize: config.maxBodyBytes,
+      onError: () => {
+        throw new HTTPException(413, { message: `The body is larger than ${config.maxBodyBytes} bytes.` });
+      },
+    }),
+  );
+  const checkThread = requireThread(served);
+  for (const path of ["/threads/:threadId", "/threads/:threadId/*"]) {
+    app.use(path, async (c, next) => {
+      const isCreation = c.req.method === "POST" && /\/runs(?:\/stream|\/wait)?$/.test(c.req.path);
+      // Runs may make their thread, and look themselves.
+      if (notThreads.has(c.req.param("threadId")) || isCreation) return next();
+      return checkThread(c, next);
+    });
+  }
+  app.route("/", operationRoutes(served));
+  app.route("/", metaRoutes(options));
+  app.route("/", threadRoutes(served));
+  app.route("/", stateRoutes(served));
+  app.route("/", runRoutes(served));
+  app.route("/", statelessRoutes(served));
+  app.route("/", assistantRoutes(served));
+  app.route("/", nativeRoutes(served, options));
+  app.notFound((c) => c.text("Not Found", 404));
+  app.onError((error, c) => {
+    const answer = answerError(error, c);
+    if (answer.status >= 500) served.logger.error({ err: error, path: c.req.path }, "request failed");
+    return answer;
+  });
+  return app;
+}

@@ -1,0 +1,100 @@
+import type { Logger } from "pino";
+import type { Agent, Thread } from "../../actors/agent-contract.ts";
+import { threadStream } from "../../events/envelope.ts";
+import type { Json } from "../../events/json.ts";
+import type { Store } from "../../events/store.ts";
+import type { OpenProjections } from "../../projections/open-projections.ts";
+import { type ListedThread, threadList } from "../../projections/thread-list.ts";
+import type { Assistants } from "./compat/assistant-records.ts";
+import { eventAt } from "./compat/checkpoint-id.ts";
+import type { RunDirectory } from "./compat/run-directory.ts";
+import type { WireOptions } from "./compat/wire-values.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** Everything that the routes of one server share. */
+export interface Served {
+  /** Agents by the name under which clients ask for them. */
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly store: Store;
+  readonly projections: OpenProjections;
+  readonly assistants: Assistants;
+  readonly runs: RunDirectory;
+  readonly config: ServerConfig;
+  readonly logger: Logger;
+  readonly metrics: ServerMetrics;
+  /** Aborted when the server begins to stop: no run starts. */
+  readonly stopping: AbortSignal;
+  /** Aborted when it has no more runs: streams end. */
+  readonly closing: AbortSignal;
+}
+
+/** How a thread began, as far as requests need it. */
+export interface ThreadOrigin {
+  readonly createdAt: string;
+  readonly owner: string | undefined;
+}
+
+/** The first event of a thread; undefined: there is no such thread. */
+export async function originOf(
+  served: Pick<Served, "store">,
+  threadId: string,
+): Promise<ThreadOrigin | undefined> {
+  if (!/^[A-Za-z0-9._:-]{1,150}$/.test(threadId)) return undefined;
+  const first = await eventAt(served.store.log, threadStream(threadId), 1);
+  if (!first || (await served.store.log.head(threadStream(threadId))).deleted) return undefined;
+  const { metadata } = first.data as { metadata?: Readonly<Record<string, Json>> };
+  const owner = metadata?.owner;
+  return { createdAt: first.recordedAt, owner: typeof owner === "string" ? owner : undefined };
+}
+
+/** The row of a thread in the list, with everything that was recorded before the call. */
+export async function listedThread(
+  served: Pick<Served, "projections">,
+  threadId: string,
+): Promise<ListedThread | undefined> {
+  await caughtUp(served);
+  return served.projections.view(threadList).get(threadId);
+}
+
+/** Resolves when the thread list holds everything that was recorded before the call. */
+export async function caughtUp({ projections }: Pick<Served, "projections">): Promise<void> {
+  const list = projections.runs.find((run) => run.projection.name === threadList.name);
+  for (;;) {
+    const lag = await list?.lag();
+    if (!lag || lag.events === 0) return;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The agent that reads a thread: that of its graph, else the first one. */
+export function agentFor(served: Pick<Served, "agents">, graphId: unknown): Agent {
+  const named = typeof graphId === "string" ? served.agents.get(graphId) : undefined;
+  const [first] = served.agents.values();
+  const agent = named ?? first;
+  if (!agent) throw new Error("The server has no agents.");
+  return agent;
+}
+
+/** A thread with the agent of its graph. */
+export async function threadFor(
+  served: Pick<Served, "agents" | "projections" | "runs">,
+  threadId: string,
+): Promise<Thread> {
+  if (served.agents.size === 1) return agentFor(served, undefined).thread(threadId);
+  const known = served.runs.graphOf(threadId) ?? (await listedThread(served, threadId))?.metadata.graph_id;
+  return agentFor(served, known).thread(threadId);
+}
+
+/** How the values of a thread are written. */
+export function wireOptionsFor(
+  { store, config }: Pick<Served, "store" | "config">,
+  threadId: string,
+  inlineBlobBytes: number = config.inlineBlobBytes,
+): WireOptions {
+  return {
+    blobs: store.blobsFor?.(threadId) ?? store.blobs,
+    inlineBlobBytes,
+    blobPath: `/log/v1/threads/${threadId}/blobs`,
+  };
+}

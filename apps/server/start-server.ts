@@ -1,0 +1,129 @@
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import { type Logger, pino } from "pino";
+import type { Agent } from "../../actors/agent-contract.ts";
+import type { Store } from "../../events/store.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { openProjections } from "../../projections/open-projections.ts";
+import { openAssistants } from "./compat/assistant-records.ts";
+import { createRunDirectory } from "./compat/run-directory.ts";
+import { createApp } from "./create-app.ts";
+import { createMetrics } from "./metrics.ts";
+import type { Served } from "./served.ts";
+import { readServerConfig, ServerConfigError, type ServerConfigInput } from "./server-config.ts";
+
+export interface StartServerOptions extends ServerConfigInput {
+  /** Agents by the name under which clients ask for them. They use `store`. */
+  readonly agents: Readonly<Record<string, Agent>>;
+  /** The open store of the agents; it stays open. */
+  readonly store: Store;
+  /** Default: silent. */
+  readonly logger?: Logger;
+}
+
+/** A server that takes requests. */
+export interface RunningServer {
+  /** `http://127.0.0.1:4270` */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Takes no more runs, lets open ones go on for the configured time, cancels the rest, ends all streams, and resolves
+   * when the port is free. Agents and store stay open.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves agents over HTTP: the API of LangGraph's server for its clients, and `/log/v1`.
+ *
+ * @throws {ServerConfigError} a setting is not valid, or the port is taken
+ * @example
+ * const store = await openStore("sqlite:threads.db");
+ * const server = await startServer({ agents: { agent: createAgent({ model, store }) }, store, port: 0 });
+ * new Client({ apiUrl: server.url });
+ */
+export async function startServer(options: StartServerOptions): Promise<RunningServer> {
+  const { agents, store, logger = pino({ level: "silent" }), ...input } = options;
+  const config = readServerConfig(input);
+  const names = Object.keys(agents);
+  const [first] = Object.values(agents);
+  if (!first) throw new ServerConfigError("agents", "there is none; name at least one");
+  const stopping = new AbortController();
+  const closing = new AbortController();
+  const projections = await openProjections(store, { registry: first.registry });
+  const runs = createRunDirectory();
+  const served: Served = {
+    agents: new Map(Object.entries(agents)),
+    store,
+    projections,
+    assistants: openAssistants(store.log, names),
+    runs,
+    config,
+    logger,
+    metrics: createMetrics(() => runs.size),
+    stopping: stopping.signal,
+    closing: closing.signal,
+  };
+  const app = createApp(served, { version: packageJson.version });
+  const listening = await listen(app.fetch, config);
+  const { port } = listening.address() as AddressInfo;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  logger.info({ host: config.host, port, agents: names }, "listening");
+
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    stopping.abort();
+    await settledWithin(runs.idle(), config.graceMs);
+    for (const { runId, threadId, graphId } of runs.open()) {
+      const cancelling = agents[graphId]?.thread(threadId).cancel("the server stopped");
+      cancelling?.catch((error: unknown) =>
+        logger.warn({ err: error, runId }, "a run could not be cancelled"),
+      );
+    }
+    await settledWithin(runs.idle(), config.graceMs);
+    closing.abort();
+    listening.closeIdleConnections();
+    const closed = new Promise<void>((resolve) => listening.close(() => resolve()));
+    // Streams were ended; clients that keep their sockets open all the same are not waited for.
+    await settledWithin(closed, maxCloseMs);
+    listening.closeAllConnections();
+    await closed;
+    await projections.close();
+    logger.info("stopped");
+  };
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** Milliseconds that answers under way may take once everything else is closed. */
+const maxCloseMs = 1_000;
+
+async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.then(() => undefined), late]);
+  clearTimeout(timer);
+}
+
+type Listening = import("node:http").Server;
+
+function listen(
+  fetch: Parameters<typeof serve>[0]["fetch"],
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch, hostname: host, port }, () => resolve(server)) as Listening;
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = error.code === "EADDRINUSE" ? "it is taken; name another one, or 0" : error.message;
+      reject(new ServerConfigError("port", `${port}: ${reason}`));
+    });
+  });
+}
