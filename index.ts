@@ -92,6 +92,11 @@ export {
 } from "./actors/middleware/tool-call-limit.ts";
 export { type ToolErrorsOptions, toolErrorsMiddleware } from "./actors/middleware/tool-errors.ts";
 export { type ViewImagesOptions, viewImagesMiddleware } from "./actors/middleware/view-images.ts";
+export { PlannerModel } from "./actors/models/planner/planner-model.ts";
+export { MissingKeyError, MissingProviderError } from "./actors/models/providers.ts";
+export { ReplaySourceError } from "./actors/models/replay/load-replay-model.ts";
+export { ReplayMissError } from "./actors/models/replay/replay-model.ts";
+export { resolveModel, UnknownModelError } from "./actors/models/resolve-model.ts";
 export { ReservedEventError } from "./actors/record-outside.ts";
 export { RunAbandonedError } from "./actors/recovery.ts";
 export { AgentClosedError } from "./actors/registry.ts";
@@ -128,9 +133,29 @@ export { type EventLog, VersionConflict } from "./events/log/event-log.ts";
 export type { Message } from "./events/message.ts";
 export { openStore } from "./events/open-store.ts";
 export type { Store } from "./events/store.ts";
+export { ExportFormatError } from "./projections/export-lines.ts";
 export { UnknownThreadError, VersionOutOfRangeError } from "./projections/lineage.ts";
+export { BrokenExportError } from "./projections/read-export.ts";
+export { type Divergence, type Refold, refold } from "./projections/refold.ts";
 export { createStateReader, type StateReader } from "./projections/state-at.ts";
 export { stateHash } from "./projections/state-hash.ts";
+export { type ExportOptions, exportThreads } from "./projections/thread-export.ts";
+export {
+  type ImportedThread,
+  type ImportedThreadState,
+  importThreadState,
+  importThreads,
+  MissingParentError,
+  ThreadDiffersError,
+} from "./projections/thread-import.ts";
+export {
+  AmbiguousThreadError,
+  PositionSyntaxError,
+  resolvePosition,
+  type ThreadPosition,
+  UnknownRunError,
+} from "./projections/thread-position.ts";
+export { type Problem, type VerifiedThread, type VerifyCheck, verifyThread } from "./projections/verify.ts";
 export { createThreadReducer } from "./reducers/built-in.ts";
 export { defineReducer, type ReducerDefinition } from "./reducers/define-reducer.ts";
 export { FieldConflictError, FoldError, type State, type StateReducer } from "./reducers/thread-state.ts";

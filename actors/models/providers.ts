@@ -44,8 +44,8 @@ function requiredKey(provider: string, variables: readonly string[]): string {
   return key;
 }
 
-/** Tries after a first one that failed; middlewares may try more. */
-const maxRetries = 2;
+/** Tries after a first one that failed. Middlewares that try again say so in the log, which is better. */
+const maxRetries = 1;
 
 /** Providers by the word before the colon. Each package is imported when its first model is asked for. */
 export const providers: Readonly<Record<string, Provider>> = {

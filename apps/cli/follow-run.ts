@@ -85,6 +85,7 @@ function showText({ terminal }: Session): Show {
     if (item.kind !== "event") return;
     const { event } = item;
     if (event.type === "ModelResponded") await answered(event.data as never);
+    else if (event.type === "ModelCallFailed") terminal.say(dim(`  model call failed: ${eventText(event)}`));
     else if (event.type === "ToolCallFailed") terminal.say(dim(`  failed: ${eventText(event)}`));
     else if (endsRun(event)) await endLine();
   };

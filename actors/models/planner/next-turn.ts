@@ -66,8 +66,9 @@ export function nextTurn(
     const selfPlan = step.kind === "plan" && step.items.length === 0 && following.length > 0;
     if (selfPlan && has("write_todos")) ticked = following;
     const progress = wording.progress(index + 1, steps.length, words);
-    if (ticked && has("write_todos") && (selfPlan || index > 0)) {
-      const done = ticked.length - following.length - (selfPlan ? 0 : 1);
+    const done = ticked ? ticked.length - following.length - (selfPlan ? 0 : 1) : 0;
+    // The plan is written once before its first step, and after each step that has ended.
+    if (ticked && (selfPlan || done > 0)) {
       const round = left.shift();
       if (!round)
         return { kind: "calls", text: selfPlan ? progress : "", calls: [todosAt(ticked, done, failed)] };

@@ -97,7 +97,6 @@ describe("the planner drives real tools", () => {
     await ask(folder, "make a plan, then list the markdown files, then read missing.md");
     expect(folder.todos.map((todos) => todos.map(({ status }) => status))).toEqual([
       ["in_progress", "pending"],
-      ["in_progress", "pending"],
       ["completed", "in_progress"],
       ["completed", "pending"],
     ]);
