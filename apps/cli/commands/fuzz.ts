@@ -65,7 +65,7 @@ export function define(command: Command, session: Session): void {
     .option("--save <file>", "write the events that broke a law there, as NDJSON")
     .action(async (flags: FuzzFlags) => {
       const { terminal, options } = session;
-      const { fuzz } = await import("../../../testing/fuzz.ts");
+      const { fuzz } = await fuzzKit();
       const subjects = chosen(await subjectsFor(flags.reducer, session), flags.field);
       if (flags.path !== undefined) checkPath(flags, subjects);
       const seed = flags.seed ?? Number(process.env.FAST_CHECK_SEED ?? Math.floor(Math.random() * maxSeed));
@@ -102,6 +102,16 @@ export function define(command: Command, session: Session): void {
         await printCounterexample(report, flags, showEvents, terminal);
       }
     });
+}
+
+/** fast-check comes with the user's own tests, and not with this package. */
+async function fuzzKit() {
+  try {
+    return await import("../../../testing/fuzz.ts");
+  } catch (cause) {
+    if (!/fast-check/.test((cause as Error).message)) throw cause;
+    throw new UsageError("Fuzzing needs the package fast-check. It is not installed. Run: npm install --save-dev fast-check", { cause });
+  }
 }
 
 async function subjectsFor(file: string | undefined, session: Session): Promise<readonly LawSubject[]> {
@@ -231,7 +241,9 @@ async function printCounterexample(
   terminal.say(`${red("broken:")} ${bold(subject.name)} ${law.name}: ${law.statement}`);
   terminal.say(`  ${broken.reason}`);
   const { length } = broken.events;
-  terminal.say(`  ${length} ${length === 1 ? "event" : "events"} after ${broken.shrinks} steps of shrinking:`);
+  terminal.say(
+    `  ${length} ${length === 1 ? "event" : "events"} after ${broken.shrinks} steps of shrinking:`,
+  );
   if (showEvents) for (const line of counterexampleLines(broken)) await terminal.line(line);
   terminal.say(`repeat: ${repeatCommand(report, flags)}`);
 }
