@@ -21,6 +21,7 @@ import {
 } from "./run-scope.ts";
 import { prepareModelCall } from "./steps/model-call.ts";
 import { createParallelWrites, type ParallelWrites } from "./steps/parallel-writes.ts";
+import { recordedAnswers } from "./steps/recorded-answers.ts";
 import { restoreView } from "./steps/restore-view.ts";
 import { runHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft, HookPhase, StepContext, ToolCallOutcome } from "./steps/step-contract.ts";
@@ -75,7 +76,10 @@ async function modelStep(scope: RunScope, ordinal: number): Promise<StepReport> 
   const { memory, trail } = scope;
   const ctx = stepContext(scope, ordinal, scope.resumedCallId);
   scope.resumedCallId = undefined;
-  memory.previousView ??= await restoreView({ log: scope.environment.store.log, blobs: ctx.blobs }, scope.threadId);
+  memory.previousView ??= await restoreView(
+    { log: scope.environment.store.log, blobs: ctx.blobs },
+    scope.threadId,
+  );
   const prepared = await prepareModelCall(ctx, memory.previousView);
   try {
     await recordInRun(scope, planned([...takePending(scope), ...prepared.started], trail.last), ordinal);
@@ -151,6 +155,7 @@ async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }:
     scope.asked.push({ id: mintId(), kind: request.kind, value, callId: id, by });
     return;
   }
+  await recordedAnswers()?.turn(id);
   const admitted = writes.admit(call, outcome);
   const jump = admitted.goto ?? (admitted.returnDirect ? "end" : undefined);
   if (jump) jumps.push(jump);

@@ -15,6 +15,7 @@ import { mintId } from "./mint-id.ts";
 import type { RunItems } from "./run-items.ts";
 import { createScope, followTrail } from "./run-scope.ts";
 import { inputToDrafts } from "./steps/input.ts";
+import { recordedAnswers } from "./steps/recorded-answers.ts";
 import { checkContext } from "./steps/run-context.ts";
 import type { AttributedDraft } from "./steps/step-contract.ts";
 import type { PlannedEvent } from "./thread-append.ts";
@@ -44,7 +45,9 @@ export async function startRun(
   checkContext(assembly, options.context ?? {});
   const by = options.by ?? "user";
   const ctx = { assembly, state: appender.view.state, blobs: blobsOfThread(store, thread.id) };
-  const input = request.kind === "input" ? await inputToDrafts(request.input, ctx, mintId, by) : [];
+  const given = () =>
+    request.kind === "input" ? inputToDrafts(request.input, ctx, mintId, by) : Promise.resolve([]);
+  const input = recordedAnswers()?.input ?? (await given());
 
   const batch = (view: ThreadView): readonly PlannedEvent[] => {
     if (options.expectedVersion !== undefined && options.expectedVersion !== view.version) {

@@ -204,7 +204,7 @@ async function readWhole(log: EventLog, stream: string): Promise<SealedEvent[]> 
 }
 
 /** Appends the events after version `known`, in batches that a store takes. */
-async function appendFrom(
+export async function appendFrom(
   log: EventLog,
   stream: string,
   events: readonly SealedEvent[],

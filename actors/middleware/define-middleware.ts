@@ -159,6 +159,11 @@ export interface MiddlewareOptions<Fields, Context> {
   readonly stateSchema?: z.ZodObject<z.ZodRawShape> | undefined;
   /** Shape of the run's context that this middleware reads. */
   readonly contextSchema?: z.ZodObject<z.ZodRawShape> | undefined;
+  /**
+   * What this middleware finds out lies outside of the log (files, a sandbox): a rerun takes the events of its
+   * `beforeAgent`, `wrapToolCall` and `release` from the log and runs no hook of it. Default false.
+   */
+  readonly external?: boolean;
   readonly tools?: readonly unknown[];
   readonly events?: readonly AnyEventDefinition[];
   readonly reducers?: Readonly<Record<string, FieldReducer>> | readonly AnyReducerDefinition[];

@@ -67,6 +67,7 @@ export function sandboxMiddleware(options: SandboxMiddlewareOptions = {}): Middl
 
   return createMiddleware<Fields>({
     name: "sandbox",
+    external: true,
     contextSchema: z.object({ user_id: z.string().optional() }),
     events: [SandboxBound, SandboxRebound, SandboxReleased],
     reducers: [sandboxReducer],

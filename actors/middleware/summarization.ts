@@ -3,6 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { EventDraft } from "../../events/define-event.ts";
 import { HistoryCompacted } from "../../events/messages.ts";
 import type { Compaction } from "../../reducers/compaction.ts";
+import { recordedAnswers } from "../steps/recorded-answers.ts";
 import { planCompaction, visibleMessages } from "./compaction-plan.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { summaryInstructions, summaryPrompt } from "./summary-prompt.ts";
@@ -39,6 +40,8 @@ async function askForSummary(
   model: SummarizationOptions["model"],
   signal: AbortSignal | undefined,
 ): Promise<string> {
+  const recorded = recordedAnswers();
+  if (recorded) return recorded.written("summary");
   const writer = typeof model === "function" ? await model() : model;
   const answer = await writer.invoke(prompt, {
     runName: "summary",

@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { TitleSet } from "../../events/title.ts";
 import { title as titleReducer } from "../../reducers/title.ts";
 import { resolveModel } from "../models/resolve-model.ts";
+import { recordedAnswers } from "../steps/recorded-answers.ts";
 import { createMiddleware, type HookRuntime, type Middleware } from "./define-middleware.ts";
 import { messageType, textOfContent, typedText, userMessages } from "./message-text.ts";
 import { readTitleConfig, type TitleConfig, type TitleConfigInput } from "./title-config.ts";
@@ -71,6 +72,8 @@ async function askForTitle(
   runtime: HookRuntime,
 ): Promise<string | undefined> {
   try {
+    const recorded = recordedAnswers();
+    if (recorded) return recorded.written("title");
     const prompt = titlePrompt(config, userText, assistantText);
     const model = await resolve(config.model_name ?? "");
     const answer = await model.invoke(prompt, {

@@ -5,6 +5,7 @@ import { isInterruptRequest } from "../interrupt.ts";
 import { createFolderFiles, type FolderFiles } from "../sandboxes/folder-files.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
+import { recordedAnswers } from "../steps/recorded-answers.ts";
 import type { ToolResult } from "../tools/define-tool.ts";
 import { cutMiddle, headOf, tailOf } from "./cut-text.ts";
 import { createMiddleware, type Middleware, type ToolCallRequest } from "./define-middleware.ts";
@@ -46,6 +47,8 @@ export function toolOutputBudgetMiddleware(options: ToolOutputBudgetOptions = {}
 
   /** Stores a text, or gives undefined: a full disk or a lost sandbox must not cost the result. */
   const store = async (request: ToolCallRequest, text: string) => {
+    // What a rerun does not find in the log could not be stored then.
+    if (recordedAnswers()) return undefined;
     const { toolCall, runtime, state } = request;
     try {
       const files = await placeFor(request, () => createFolderFiles(folders(runtime, state)));
@@ -60,6 +63,7 @@ export function toolOutputBudgetMiddleware(options: ToolOutputBudgetOptions = {}
 
   return createMiddleware({
     name: "tool-output-budget",
+    external: true,
     events: [ToolOutputExternalized],
 
     async wrapToolCall(request, handler) {

@@ -33,6 +33,7 @@ export function uploadsMiddleware(options: UploadsOptions = {}): Middleware {
   const { folders = foldersOf } = options;
   return createMiddleware({
     name: "uploads",
+    external: true,
     contextSchema: z.object({ user_id: z.string().optional() }),
     events: [FilesUploaded],
     reducers: [uploadedFiles],

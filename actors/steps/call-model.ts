@@ -4,6 +4,7 @@ import type { Message } from "../../events/message.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { mintId } from "../mint-id.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
 import type { StepContext } from "./step-contract.ts";
 import { bindableTool } from "./tool-schemas.ts";
 
@@ -85,6 +86,8 @@ export async function callModel(
   request: ModelRequest,
   messages: readonly BaseMessage[],
 ): Promise<Message> {
+  const recorded = recordedAnswers();
+  if (recorded) return recorded.model();
   const { model, modelSettings } = request;
   const tags = model.tags ?? [];
   const options = {

@@ -5,6 +5,7 @@ import type { Json } from "../../events/json.ts";
 import { type InterruptRequest, interrupt } from "../interrupt.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import type { AgentTool, ToolDefinition, ToolRuntime } from "../tools/define-tool.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
 
 /** The model gave arguments that the tool does not take. The tool did not run. */
 export class ToolArgumentsError extends Error {
@@ -33,6 +34,8 @@ export async function invokeTool(
 ): Promise<unknown> {
   try {
     if ("run" in tool) return await runOwn(tool, call, runtime, answer);
+    const recorded = recordedAnswers();
+    if (recorded) return await recorded.tool(call);
     // A tool of LangChain's that asked knows no answers: the answer is its result.
     return answer ? answer.decision : await invokeLangChain(tool, call, runtime);
   } catch (error) {
@@ -50,6 +53,8 @@ async function runOwn(
 ): Promise<unknown> {
   const parsed = await tool.schema.safeParseAsync(call.args);
   if (!parsed.success) throw new ToolArgumentsError(tool.name, z.prettifyError(parsed.error));
+  const recorded = recordedAnswers();
+  if (recorded) return recorded.tool(call);
   if (!answer) return tool.run(parsed.data, runtime);
   return tool.onAnswer ? tool.onAnswer(answer.decision, parsed.data, runtime) : answer.decision;
 }

@@ -1,3 +1,4 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { AIMessage } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
 import { ModelCallFailed, ModelResponded } from "../../events/model.ts";
@@ -9,6 +10,7 @@ import { uniqueToolCallIds } from "../messages/tool-call-ids.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { finishReasonOf } from "../middleware/last-answer.ts";
 import { mintId } from "../mint-id.ts";
+import { ReplayModel } from "../models/replay/replay-model.ts";
 import { modelNameOf } from "../models/resolve-model.ts";
 import { type AnnouncedCall, announceCall, type RequestLayers, type ViewMemory } from "./announce-call.ts";
 import { callModel, storedAnswer } from "./call-model.ts";
@@ -16,6 +18,7 @@ import { foldDrafts } from "./fold-drafts.ts";
 import { runtimeFor } from "./hook-runtime.ts";
 import { createModelChain } from "./model-chain.ts";
 import { firstRequest } from "./model-request.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
 import type { AttributedDraft, PreparedModelCall, PreviousView, StepContext } from "./step-contract.ts";
 
 /** A model call failed for good. */
@@ -147,7 +150,7 @@ export async function prepareModelCall(
     }
   };
 
-  const own = await ctx.assembly.model();
+  const own = await ownModel(ctx);
   const nameIn = (request: ModelRequest): string =>
     request.model === own ? ctx.assembly.modelName : modelNameOf(request.model);
   const chain = createModelChain(ctx, fold, innermost);
@@ -197,6 +200,12 @@ export async function prepareModelCall(
     abandon: () => gate.close(new ModelCallAbandonedError()),
     view: () => view ?? { callId },
   };
+}
+
+/** A rerun needs no key and no package of the model's: its answers are in the log. */
+async function ownModel({ assembly, blobs }: StepContext): Promise<BaseChatModel> {
+  if (!recordedAnswers()) return assembly.model();
+  return assembly.model().catch(() => new ReplayModel(assembly.modelName, [], blobs));
 }
 
 /** The answer with ids that nothing else in the thread has: some models count their calls from the start again. */

@@ -7,6 +7,7 @@ import { type ReadHookResult, readHookResult } from "./hook-result.ts";
 import { middlewareRuntime } from "./hook-runtime.ts";
 import { hookState } from "./hook-state.ts";
 import { InvalidJumpError, jumpTarget } from "./jumps.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
 import { ContextError } from "./run-context.ts";
 import type { AttributedDraft, HookPhase, HookStepOutcome, StepContext } from "./step-contract.ts";
 import { InvalidUpdateError, UnknownFieldError, updateToDrafts } from "./updates.ts";
@@ -29,14 +30,18 @@ function ready(middleware: Middleware, name: HookPhase | "release"): Ready[] {
 
 async function runOne(
   { middleware, run, canJumpTo }: Ready,
-  name: string,
+  name: HookPhase | "release",
   ctx: StepContext,
   fold: DraftFold,
 ): Promise<{ jumpTo: JumpTarget | undefined; interrupts: readonly InterruptRequest[] }> {
   const by = `middleware:${middleware.name}` as const;
   try {
     const runtime = middlewareRuntime(ctx, middleware);
-    const result: ReadHookResult = readHookResult(await run(hookState(fold.state) as never, runtime));
+    const recorded = middleware.external ? recordedAnswers() : undefined;
+    const given = recorded
+      ? recorded.hook(middleware.name, name)
+      : await run(hookState(fold.state) as never, runtime);
+    const result: ReadHookResult = readHookResult(given);
     const jumpTo = jumpTarget(result.jumpTo, { by, hook: name, allowed: canJumpTo });
     await fold.add(result.events.map((draft) => ({ draft, by })));
     if (result.update) {

@@ -1,5 +1,5 @@
 import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
-import type { DataOf } from "../../events/define-event.ts";
+import type { DataOf, EventDraft } from "../../events/define-event.ts";
 import type { Emitter } from "../../events/envelope.ts";
 import type { Json } from "../../events/json.ts";
 import type { ToolCall } from "../../events/message.ts";
@@ -16,6 +16,7 @@ import { middlewareRuntime, runtimeFor } from "./hook-runtime.ts";
 import { hookState } from "./hook-state.ts";
 import { invokeTool, ToolArgumentsError } from "./invoke-tool.ts";
 import { jumpTarget } from "./jumps.ts";
+import { recordedAnswers } from "./recorded-answers.ts";
 import { agentContext } from "./run-context.ts";
 import type { PendingToolCall, StepContext } from "./step-contract.ts";
 import { readToolResult, toolError } from "./tool-result.ts";
@@ -87,13 +88,14 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
     result: unknown,
     by: Emitter,
     at: IdentifiedCall,
+    beside: readonly EventDraft[] = [],
   ): Promise<ToolMessage | InterruptRequest> => {
     if (isInterruptRequest(result)) {
       if (!asked.has(result)) asked.set(result, by);
       return result;
     }
     const read = readToolResult(at, result);
-    await fold.add(read.events.map((draft) => ({ draft, by })));
+    await fold.add([...beside, ...read.events].map((draft) => ({ draft, by })));
     if (read.update) {
       await fold.add(updateToDrafts(read.update, fold.state, ctx.assembly, by, { hook: "a tool call" }));
     }
@@ -141,6 +143,11 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
         state: request.state,
       });
       const decision: Json | undefined = answerFor(by)?.decision;
+      const recorded = middleware.external ? recordedAnswers()?.wrap(name, call.id) : undefined;
+      if (recorded) {
+        await handler(request);
+        return await settle({ ...recorded.message, type: "tool" }, by, call, recorded.events);
+      }
       const result: unknown = await middleware.wrapToolCall({ ...request, runtime, decision }, handler);
       return await settle(result, by, call);
     } catch (error) {

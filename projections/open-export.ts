@@ -1,0 +1,84 @@
+import { createReadStream } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import { createMemoryBlobs } from "../events/blobs/memory.ts";
+import { createMemoryLog } from "../events/log/memory.ts";
+import { createMemorySide } from "../events/log/memory-side.ts";
+import type { Store } from "../events/store.ts";
+import { looksLikeExport } from "./export-lines.ts";
+import { importText, importThreads } from "./thread-import.ts";
+
+/** An export is open for reading; nothing can be written to it. */
+export class ReadOnlyStoreError extends Error {
+  override readonly name = "ReadOnlyStoreError";
+  constructor(
+    readonly url: string,
+    /** What was tried. */
+    readonly operation: string,
+  ) {
+    super(
+      `${url} is an export and open for reading only, so ${operation} is refused. Nothing was written; import the file into a store to go on with its threads.`,
+    );
+  }
+}
+
+/** A store over an export. Its log and blobs refuse to be written; closing it leaves the file as it is. */
+export interface OpenedExport extends Store {
+  /** Threads of the file, parents of forks included. */
+  readonly threadIds: readonly string[];
+}
+
+const gzipName = /\.gz$/;
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = createReadStream(path);
+  const text = gzipName.test(path) ? file.pipe(createGunzip()) : file;
+  // An error of the file has to end the lines, too.
+  file.once("error", (error) => text.destroy(error));
+  yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+/**
+ * Opens an exported file (NDJSON, also `.gz`), or a LangGraph thread as JSON, as a read-only store. The file is read
+ * whole, its chains are checked and every thread is folded once.
+ *
+ * @param path of the file
+ * @throws {ExportFormatError} @throws {BrokenExportError} @throws {MissingParentError} @throws {NewerSchemaError}
+ * @throws {FoldError} @throws {NotAThreadError} and the file system's errors
+ * @example
+ * const store = await openExport("thread.ndjson");
+ * const reader = createStateReader({ ...store, reducer: createThreadReducer({ openFields: true }), registry });
+ * await reader.stateAt(store.threadIds[0], 12);
+ */
+export async function openExport(path: string): Promise<OpenedExport> {
+  const log = createMemoryLog();
+  const blobs = createMemoryBlobs();
+  const threads = await readInto({ log, blobs }, path);
+  const url = path;
+  const refuse = (operation: string) => Promise.reject(new ReadOnlyStoreError(url, operation));
+  return {
+    url,
+    threadIds: threads.map(({ threadId }) => threadId),
+    log: { ...log, append: () => refuse("append"), erase: () => refuse("erase") },
+    blobs: { ...blobs, put: () => refuse("put of a blob"), delete: () => refuse("delete of a blob") },
+    // Snapshots and the like are found again from the log, so they may be kept for the while.
+    side: createMemorySide(),
+    folder: dirname(resolve(path)),
+    close: () => log.close(),
+  };
+}
+
+async function readInto(target: Parameters<typeof importThreads>[0], path: string) {
+  const lines = linesOf(path);
+  const first = await lines.next();
+  const head = first.done === true ? "" : first.value;
+  async function* all() {
+    yield head;
+    yield* lines;
+  }
+  if (looksLikeExport(head.replace(/^\uFEFF/, ""))) return importThreads(target, all());
+  const rest: string[] = [];
+  for await (const line of all()) rest.push(line);
+  return (await importText(target, rest.join("\n"))).threads;
+}
