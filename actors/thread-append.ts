@@ -12,6 +12,7 @@ import {
   VersionConflict,
 } from "../events/log/event-log.ts";
 import { storableJson } from "../events/storable-json.ts";
+import { erasingTypes } from "../projections/erasure-watch.ts";
 import type { State } from "../reducers/thread-state.ts";
 import { externalize } from "./externalize.ts";
 import { frozenJson } from "./frozen-json.ts";
@@ -222,7 +223,7 @@ export function createThreadAppender(options: {
 
 /** What follows builds on another state than what came before. */
 function bendsLine({ type }: RecordedEvent): boolean {
-  return type === "ThreadRewound" || type === "ThreadForked";
+  return type === "ThreadRewound" || type === "ThreadForked" || erasingTypes.includes(type);
 }
 
 /** A view of messages stands on the version right before its own event, wherever the batch ends up. */

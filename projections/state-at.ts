@@ -5,6 +5,7 @@ import type { SideStore } from "../events/log/side-store.ts";
 import { messages } from "../reducers/messages.ts";
 import type { State, StateReducer } from "../reducers/thread-state.ts";
 import { type Change, readChanges } from "./blame.ts";
+import { createErasureWatch } from "./erasure-watch.ts";
 import { createFieldsReader, foldedTypes } from "./fields-at.ts";
 import { createFoldPages } from "./fold-pages.ts";
 import { type HistoryOptions, type HistoryRow, readHistory } from "./history.ts";
@@ -84,6 +85,7 @@ export function createStateReader(options: {
   const { log, side, reducer, registry, cachedStates = 4 } = options;
   const { cachedMessageBytes = defaultMessageBytes } = options;
   const lineage = createLineageCache(log);
+  const lostContent = createErasureWatch(log);
   const pages = createFoldPages(log, registry);
   const snapshots = createSnapshots({ log, side, description: reducer.description });
   const fields = createFieldsReader({ reducer, pages, snapshots, cached: 4 * cachedStates });
@@ -116,25 +118,41 @@ export function createStateReader(options: {
     return { [messages.field]: list, ...found.fields };
   };
 
+  const forgetMemory = (stream: string) => {
+    lineage.forget(stream);
+    fields.forget(stream);
+    states.forget(stream);
+    readMessages?.forget(stream);
+    live.forget(stream);
+  };
+  const resolve = async (threadId: string, version?: number) => {
+    const resolved = await lineage.resolve(threadStream(threadId), version);
+    // What a fork remembers may hold content of its parent.
+    if ((await lostContent(resolved.segments)).length > 0) {
+      for (const { stream } of resolved.segments) forgetMemory(stream);
+    }
+    return resolved;
+  };
+
   const reader: StateReader = {
     async stateAt(threadId, version) {
-      const { segments } = await lineage.resolve(threadStream(threadId), version);
+      const { segments } = await resolve(threadId, version);
       return stateOver(segments);
     },
     async latest(threadId) {
-      const { segments, version } = await lineage.resolve(threadStream(threadId));
+      const { segments, version } = await resolve(threadId);
       return { state: await stateOver(segments), version };
     },
     async fieldsAt(threadId, version) {
-      const { segments } = await lineage.resolve(threadStream(threadId), version);
+      const { segments } = await resolve(threadId, version);
       return (await fields.read(segments)).fields;
     },
     async history(threadId, historyOptions = {}) {
-      const { segments } = await lineage.resolve(threadStream(threadId), historyOptions.at);
+      const { segments } = await resolve(threadId, historyOptions.at);
       return readHistory(log, threadId, segments, historyOptions, reader);
     },
     async *blame(threadId, path, { at } = {}) {
-      const { segments } = await lineage.resolve(threadStream(threadId), at);
+      const { segments } = await resolve(threadId, at);
       yield* readChanges(log, registry, segments, reducer, path);
     },
     async lastChanged(threadId, path, at) {
@@ -145,11 +163,7 @@ export function createStateReader(options: {
     appended: (threadId, events, state) => live.appended(threadStream(threadId), events, state),
     async forget(threadId) {
       const stream = threadStream(threadId);
-      lineage.forget(stream);
-      fields.forget(stream);
-      states.forget(stream);
-      readMessages?.forget(stream);
-      live.forget(stream);
+      forgetMemory(stream);
       await snapshots.settled();
       await dropSnapshots(side, stream);
     },

@@ -26,6 +26,7 @@ import {
 } from "../../projections/erase-thread.ts";
 import { openProjectionStore, openProjections } from "../../projections/open-projections.ts";
 import { createSnapshots } from "../../projections/snapshots.ts";
+import { createStateReader } from "../../projections/state-at.ts";
 import { threadList } from "../../projections/thread-list.ts";
 import { createThreadReducer } from "../../reducers/built-in.ts";
 import { appendDrafts } from "./append-drafts.ts";
@@ -175,6 +176,24 @@ describe("after a thread is erased", () => {
     await recordThread("gone", secret);
     const first = await eraseThread(store, "gone");
     expect(await eraseThread(store, "gone")).toMatchObject({ version: first.version, blobs: 0 });
+  });
+
+  test("states that a reader had in memory are gone, those of its forks included", async () => {
+    await recordThread("gone", secret);
+    await appendDrafts(store.log, "child", [ThreadForked({ parentThreadId: "gone", parentVersion: 5 })]);
+    const { log, side } = store;
+    const reader = createStateReader({
+      log,
+      side,
+      reducer: createThreadReducer(),
+      registry: createEventRegistry(),
+    });
+    for (const id of ["gone", "child"]) expect(JSON.stringify(await reader.stateAt(id))).toContain(secret);
+    await eraseThread(store, "gone", { children: "keep" });
+    for (const id of ["gone", "child"])
+      expect(JSON.stringify(await reader.stateAt(id))).not.toContain(secret);
+    expect(JSON.stringify(await reader.stateAt("gone", 5))).not.toContain(secret);
+    await reader.settled();
   });
 
   test("an image that another thread shows stays there", async () => {
