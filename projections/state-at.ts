@@ -128,7 +128,7 @@ export function createStateReader(options: {
   const resolve = async (threadId: string, version?: number) => {
     const resolved = await lineage.resolve(threadStream(threadId), version);
     // What a fork remembers may hold content of its parent.
-    if ((await lostContent(resolved.segments)).length > 0) {
+    if (await lostContent(resolved.segments)) {
       for (const { stream } of resolved.segments) forgetMemory(stream);
     }
     return resolved;
