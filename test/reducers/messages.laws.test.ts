@@ -133,3 +133,18 @@ test("the common prefix of two lists is the same whether their kinship is known 
     { numRuns: 300 },
   );
 });
+
+test("a tool's result stands behind the last message that makes its call, however the list came about", () => {
+  const call = { id: "c", name: "tool", args: {} };
+  const [one, other] = [
+    { id: "1", type: "ai", content: "", tool_calls: [call] },
+    { id: "2", type: "ai", content: "", tool_calls: [call] },
+  ];
+  const result = { id: "3", type: "tool", content: "", tool_call_id: "c" };
+  const list = changeMessages([]);
+  list.add([{ ...one, tool_calls: [] }, other]);
+  // The first message gets the call later than the second: its place counts, not its time.
+  list.replace([one]);
+  list.place(result);
+  expect(list.value()).toEqual([one, other, result]);
+});

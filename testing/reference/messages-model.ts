@@ -4,10 +4,10 @@ import { ReferenceRefusal } from "./reference-refusal.ts";
 
 type Messages = readonly Message[];
 
-/** `add_messages`: a known id takes the old message's place, a new one goes to the end. */
+/** `add_messages`: a known id takes the old message's place (of doubles the last), a new one goes to the end. */
 function add(list: Messages, message: Message): Messages {
-  const known = list.some(({ id }) => id === message.id);
-  return known ? list.map((old) => (old.id === message.id ? message : old)) : [...list, message];
+  const place = list.findLastIndex(({ id }) => id === message.id);
+  return place === -1 ? [...list, message] : list.with(place, message);
 }
 
 function mustKnow(list: Messages, ids: readonly string[]): void {
