@@ -13,6 +13,11 @@ import { bringsNothing } from "./no-ops.ts";
 const calls = ["c0", "c1", "c2"] as const;
 const steering = new Set(["MessagesAdded", "MessagesReplaced", "MessagesRemoved", "ModelResponded", "HistoryCompacted", "ToolCallCompleted", "ToolCallFailed", "ToolCallAbandoned"]);
 
+/** What a tool may record beside its result: no messages of its own, and no edit from outside. */
+function isStateEvent({ type, data }: EventDraft): boolean {
+  return !steering.has(type) && (data as { readonly replace?: unknown } | null)?.replace !== true;
+}
+
 interface Block {
   readonly drafts: readonly EventDraft[];
 }
@@ -81,7 +86,7 @@ export const parallelTools: Law = {
   statement: "parallel tools may finish in any order: equal messages, and fields equal up to their declared order",
   appliesTo: ({ definition, reducer }) => definition === undefined && reducer.definitions.has("messages"),
   drafts: (subject) => {
-    const stateEvents = fc.array(subject.drafts.filter(({ type }) => !steering.has(type)), { maxLength: 2 });
+    const stateEvents = fc.array(subject.drafts.filter(isStateEvent), { maxLength: 2 });
     return fc
       .tuple(fc.shuffledSubarray([...calls], { minLength: 2 }), fc.array(fc.tuple(names(), stateEvents), { minLength: 3, maxLength: 3 }))
       .map(([order, work]) => [answer, ...order.flatMap((callId, at) => [result(callId, work[at]?.[0] ?? ""), ...(work[at]?.[1] ?? [])])]);
