@@ -94,7 +94,8 @@ export async function startRun(
   const { facts } = appender.view;
   scope.skipFirstHooks = facts.run?.resumes !== undefined && facts.interrupts[0]?.resumeAt === "end";
   return activate(thread, scope, controller, {
-    phase: facts.run?.next ?? "beforeAgent",
+    // A run that may call no model only closes what is open.
+    phase: options.limits?.maxModelCalls === 0 ? "afterAgent" : (facts.run?.next ?? "beforeAgent"),
     modelCalls: facts.modelCalls,
     steps: 0,
   });

@@ -64,7 +64,9 @@ describe("threads", () => {
     expect(now.checkpoint.checkpoint_id).toBe((updated as unknown as typeof now).checkpoint.checkpoint_id);
     await client.threads.patchState(id, { team: "red" });
     expect((await client.threads.get(id)).metadata).toMatchObject({ team: "red" });
-    const before = await client.threads.getHistory(id, { before: { configurable: { checkpoint_id: ids[0] } } as never });
+    const before = await client.threads.getHistory(id, {
+      before: { configurable: { checkpoint_id: ids[0] } } as never,
+    });
     expect(before.map(({ checkpoint }) => checkpoint.checkpoint_id)).toEqual(ids.slice(1));
     expect(await client.threads.getHistory(id, { limit: 1 })).toHaveLength(1);
   });
@@ -90,15 +92,19 @@ describe("runs", () => {
     const chunks = parts.filter(({ event }) => event === "messages").map(({ data }) => data as never[]);
     expect(chunks.map(([chunk]) => (chunk as { content: string }).content).join("")).toBe("Hello there.");
     expect(new Set(chunks.map(([chunk]) => (chunk as { id: string }).id)).size).toBe(1);
-    expect(parts.filter(({ event }) => event === "updates").map(({ data }) => Object.keys(data as object)[0])).toContain(
-      "model_request",
-    );
-    const last = parts.findLast(({ event }) => event === "values")?.data as { messages: { content: string }[] };
+    expect(
+      parts.filter(({ event }) => event === "updates").map(({ data }) => Object.keys(data as object)[0]),
+    ).toContain("model_request");
+    const last = parts.findLast(({ event }) => event === "values")?.data as {
+      messages: { content: string }[];
+    };
     expect(last.messages.map(({ content }) => content)).toEqual(["Hello, who are you?", "Hello there."]);
     const ids = parts.map((part) => (part as { id?: string }).id);
     expect(new Set(ids).size).toBe(ids.length);
 
-    const again = await collect(client.runs.joinStream(id, runId, { lastEventId: "-1", streamMode: ["values"] }));
+    const again = await collect(
+      client.runs.joinStream(id, runId, { lastEventId: "-1", streamMode: ["values"] }),
+    );
     expect(again.map(({ event }) => event)).toEqual(["metadata", ...again.slice(1).map(() => "values")]);
     const ofValues = parts.filter(({ event }) => event === "metadata" || event === "values");
     expect(again).toEqual(ofValues);
@@ -143,7 +149,10 @@ describe("runs", () => {
     const { client } = await serveAgent({ answers: [new Error("scripted model failure")] });
     const { thread_id: id } = await client.threads.create();
     const parts = await collect(client.runs.stream(id, "agent", { input: hello }));
-    expect(parts.at(-1)).toMatchObject({ event: "error", data: { message: expect.stringContaining("scripted model failure") } });
+    expect(parts.at(-1)).toMatchObject({
+      event: "error",
+      data: { message: expect.stringContaining("scripted model failure") },
+    });
     expect(await client.threads.get(id)).toMatchObject({ status: "error" });
     await expect(client.runs.wait(id, "agent", { input: hello })).rejects.toThrow("scripted model failure");
   });
@@ -153,7 +162,9 @@ describe("assistants", () => {
   test("search, get, getGraph, getSchemas, getSubgraphs", async () => {
     const { client } = await serveAgent();
     const id = defaultAssistantId("agent");
-    expect(await client.assistants.search({ graphId: "agent" })).toMatchObject([{ assistant_id: id, name: "agent" }]);
+    expect(await client.assistants.search({ graphId: "agent" })).toMatchObject([
+      { assistant_id: id, name: "agent" },
+    ]);
     expect(await client.assistants.count({ graphId: "agent" })).toBe(1);
     expect(await client.assistants.get("agent")).toMatchObject({ assistant_id: id, graph_id: "agent" });
     expect((await client.assistants.getGraph(id)).nodes.map(({ id: node }) => node)).toContain("model");
@@ -190,6 +201,9 @@ test("what is not offered is answered with 501 and a reason", async () => {
   for (const path of ["/mcp", "/a2a/x"]) {
     const answer = await request(path, { json: {} });
     expect(answer.status).toBe(501);
-    expect(await answer.json()).toMatchObject({ error: "not_implemented", message: expect.stringContaining("not offered") });
+    expect(await answer.json()).toMatchObject({
+      error: "not_implemented",
+      message: expect.stringContaining("not offered"),
+    });
   }
 });

@@ -42,7 +42,11 @@ export async function serveAgent(
   const given = options.store ?? "memory:";
   const store = typeof given === "string" ? await openStore(given) : given;
   if (typeof given === "string") afterTest(() => store.close());
-  const model = new ScriptedModel({ answers: options.answers ?? ["Hello there."], streaming: true, ...options.model });
+  const model = new ScriptedModel({
+    answers: options.answers ?? ["Hello there."],
+    streaming: true,
+    ...options.model,
+  });
   const agent = createAgent({
     model,
     store,

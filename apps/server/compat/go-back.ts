@@ -81,9 +81,13 @@ async function titleByHand(
   place: CheckpointPlace,
 ): Promise<string | null | undefined> {
   const from = place.threadId === threadId ? place.version + 1 : 1;
-  for await (const page of log.read(threadStream(threadId), { from, types: ["TitleSet"], backwards: true })) {
-    for (const { data, metadata } of page) {
-      if (metadata.by === "client" || metadata.by === "user") return (data as { title: string | null }).title;
+  const types = ["TitleSet", "StateUpdated"];
+  for await (const page of log.read(threadStream(threadId), { from, types, backwards: true })) {
+    for (const { type, data, metadata } of page) {
+      if (metadata.by !== "client" && metadata.by !== "user") continue;
+      const { title, field, value } = data as { title?: string | null; field?: string; value?: unknown };
+      if (type === "TitleSet") return title;
+      if (field === "title") return typeof value === "string" ? value : null;
     }
   }
   return undefined;

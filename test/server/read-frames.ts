@@ -1,0 +1,29 @@
+import { createParser } from "eventsource-parser";
+
+/** A frame of an event stream as a client reads it. */
+export interface ReadFrame {
+  readonly event: string | undefined;
+  readonly id: string | undefined;
+  readonly data: unknown;
+}
+
+/** Frames of an answer as they come. */
+export async function* framesIn(answer: Response): AsyncGenerator<ReadFrame> {
+  const ready: ReadFrame[] = [];
+  const parser = createParser({
+    onEvent: ({ event, id, data }) => ready.push({ event, id, data: JSON.parse(data) }),
+  });
+  const decoder = new TextDecoder();
+  if (!answer.body) return;
+  for await (const bytes of answer.body) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    yield* ready.splice(0);
+  }
+}
+
+/** All frames of an answer. */
+export async function readFrames(answer: Response): Promise<ReadFrame[]> {
+  const frames: ReadFrame[] = [];
+  for await (const frame of framesIn(answer)) frames.push(frame);
+  return frames;
+}
