@@ -10,6 +10,7 @@ export const ThreadCreated = defineEvent({
     /** Where an imported thread came from, with everything that has no event of its own. */
     source: z.looseObject({ format: z.string() }).optional(),
   }),
+  content: ["source"],
 });
 
 /** First event of a fork: the state before it is the parent's at `parentVersion`. Nothing is copied. */

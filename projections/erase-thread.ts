@@ -39,8 +39,10 @@ export class ThreadNotEncryptedError extends Error {
     /** Versions of events with content in plain text, the first of them. */
     readonly versions: readonly number[],
   ) {
+    const where =
+      versions.length === 0 ? "" : ` (version ${versions[0]}${versions.length > 1 ? " and others" : ""})`;
     super(
-      `Thread "${thread}" holds content in plain text (version ${versions[0]}${versions.length > 1 ? " and others" : ""}), so no key can be destroyed to erase it. Delete the whole thread instead, or open the store with encryption before threads begin.`,
+      `Thread "${thread}" is kept in plain text${where}, so there is no key whose destruction would erase it. Delete the whole thread instead, or open the store with encryption before threads begin.`,
     );
   }
 }
@@ -88,14 +90,20 @@ export async function assertNoChildren(
   }
 }
 
-async function assertSealed(store: EncryptedStore, threadId: string, registry: EventRegistry): Promise<void> {
+async function assertSealed(
+  store: Store,
+  threadId: string,
+  registry: EventRegistry,
+): Promise<EncryptedStore> {
   const versions: number[] = [];
   for await (const page of storedLog(store.log).read(threadStream(threadId))) {
     for (const { type, data, version } of page) {
       if (hasOpenContent(data, registry.get(type)?.content ?? [])) versions.push(version);
     }
   }
-  if (versions.length > 0) throw new ThreadNotEncryptedError(threadId, versions);
+  const encrypted = asEncrypted(store);
+  if (!encrypted || versions.length > 0) throw new ThreadNotEncryptedError(threadId, versions);
+  return encrypted;
 }
 
 async function erasureOf(store: Store, threadId: string) {
@@ -139,11 +147,9 @@ export async function eraseThread(
   } = options;
   const { projections, forks = forksFromLog(store.log) } = options;
   const stream = threadStream(threadId);
-  const encrypted = asEncrypted(store);
   await checkVersion(store.log, stream, undefined);
-  if (!encrypted) throw new ThreadNotEncryptedError(threadId, [1]);
   if (children === "refuse") await assertNoChildren(store, threadId, forks);
-  await assertSealed(encrypted, threadId, registry);
+  const encrypted = await assertSealed(store, threadId, registry);
 
   const blobs = await blobsOnlyOf(store, threadId);
   const draft = ThreadErased({ ...(reason !== undefined && { reason }) });
