@@ -77,7 +77,8 @@ function closedCalls(view: ThreadView, cause: string | undefined): PlannedEvent[
 }
 
 async function closeRun(thread: LiveThread, scope: RunScope, run: OpenRun): Promise<void> {
-  const { hasher } = thread.environment;
+  const { hasher, assembly } = thread.environment;
+  const stateFields = [...assembly.reducer.fields];
   const { runId } = run;
   const cause = scope.trail.cancel ?? scope.trail.last;
   const released = await releaseAfterCrash(scope);
@@ -94,8 +95,9 @@ async function closeRun(thread: LiveThread, scope: RunScope, run: OpenRun): Prom
                 runId,
                 error: toErrorData(new RunAbandonedError(runId)),
                 stateHash: hasher.hash(state),
+                stateFields,
               })
-            : RunCancelled({ runId, reason, stateHash: hasher.hash(state) }),
+            : RunCancelled({ runId, reason, stateHash: hasher.hash(state), stateFields }),
         by: "runtime",
         cause,
       },

@@ -107,20 +107,23 @@ function endOf(
 function endDraft(scope: RunScope, end: Omit<RunEnd, "view">, reason: string): (state: State) => EventDraft {
   const { runId, environment } = scope;
   return (state) => {
-    const stateHash = environment.hasher.hash(state);
+    const proof = {
+      stateHash: environment.hasher.hash(state),
+      stateFields: [...environment.assembly.reducer.fields],
+    };
     switch (end.status) {
       case "completed":
         return RunCompleted({
           runId,
           ...(end.stopReason !== undefined && { stopReason: end.stopReason }),
-          stateHash,
+          ...proof,
         });
       case "interrupted":
-        return RunInterrupted({ runId, interrupts: [...end.interrupts], stateHash });
+        return RunInterrupted({ runId, interrupts: [...end.interrupts], ...proof });
       case "cancelled":
-        return RunCancelled({ runId, reason, stateHash });
+        return RunCancelled({ runId, reason, ...proof });
       case "failed":
-        return RunFailed({ runId, error: end.error ?? toErrorData(end.cause), stateHash });
+        return RunFailed({ runId, error: end.error ?? toErrorData(end.cause), ...proof });
     }
   };
 }

@@ -11,6 +11,8 @@ export type ErrorData = z.infer<typeof errorSchema>;
 
 /** Hash of the folded state after the events before this one: a refold proves itself with it. */
 const stateHash = z.string().optional();
+/** Fields that the agent of the run folds: those that `stateHash` covers. Another reader may know more, or fewer. */
+const stateFields = z.array(z.string()).optional();
 
 /** A run began. The owner renews a lease outside the stream. */
 export const RunStarted = defineEvent({
@@ -39,7 +41,7 @@ export const RunCancelRequested = defineEvent({
 
 export const RunCompleted = defineEvent({
   type: "RunCompleted",
-  schema: z.object({ runId: z.string(), stopReason: z.string().optional(), stateHash }),
+  schema: z.object({ runId: z.string(), stopReason: z.string().optional(), stateHash, stateFields }),
 });
 
 /**
@@ -53,13 +55,13 @@ export const RunCapped = defineEvent({
 
 export const RunFailed = defineEvent({
   type: "RunFailed",
-  schema: z.object({ runId: z.string(), error: errorSchema, stateHash }),
+  schema: z.object({ runId: z.string(), error: errorSchema, stateHash, stateFields }),
   content: ["error.message"],
 });
 
 export const RunCancelled = defineEvent({
   type: "RunCancelled",
-  schema: z.object({ runId: z.string(), reason: z.string(), stateHash }),
+  schema: z.object({ runId: z.string(), reason: z.string(), stateHash, stateFields }),
 });
 
 export const interruptSchema = z.looseObject({
@@ -76,7 +78,12 @@ export type Interrupt = z.infer<typeof interruptSchema>;
 
 export const RunInterrupted = defineEvent({
   type: "RunInterrupted",
-  schema: z.object({ runId: z.string(), interrupts: z.array(interruptSchema).min(1), stateHash }),
+  schema: z.object({
+    runId: z.string(),
+    interrupts: z.array(interruptSchema).min(1),
+    stateHash,
+    stateFields,
+  }),
   content: ["interrupts"],
 });
 

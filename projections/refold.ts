@@ -23,6 +23,10 @@ export interface Refold {
   readonly events: number;
   /** Ends of runs whose recorded state hash was compared. */
   readonly checked: number;
+  /** Ends of runs whose state could not be compared, because it had fields that these reducers do not know. */
+  readonly unchecked: number;
+  /** Those fields. */
+  readonly unknownFields: readonly string[];
   readonly state: State;
   /** Hash of `state`. */
   readonly stateHash: string;
@@ -33,13 +37,22 @@ export interface Refold {
 interface RunEnd {
   readonly runId?: string;
   readonly stateHash?: string;
+  readonly stateFields?: readonly string[];
+}
+
+/** The part of a state that a recorded hash covers. */
+function covered(state: State, fields: readonly string[] | undefined): State {
+  if (!fields) return state;
+  return Object.fromEntries(
+    fields.filter((field) => Object.hasOwn(state, field)).map((field) => [field, state[field]]),
+  );
 }
 
 const runEnds = new Set(["RunCompleted", "RunFailed", "RunCancelled", "RunInterrupted"]);
 
 /**
  * Folds a thread from its first event, without snapshots or caches, and compares the state at each end of a run with
- * the hash that was recorded there.
+ * the hash that was recorded there, in the fields that the agent of the run had.
  *
  * @throws {UnknownThreadError} @throws {VersionOutOfRangeError} @throws {BrokenLineageError}
  * @throws {NewerSchemaError} @throws {FoldError}
@@ -56,17 +69,27 @@ export async function refold(
   let state = reducer.initial;
   let events = 0;
   let checked = 0;
+  let unchecked = 0;
+  const unknown = new Set<string>();
   let divergence: Divergence | undefined;
   for await (const page of createFoldPages(log, registry)(await resolveLineage(log, stream, version))) {
     let pending: FoldEvent[] = [];
     for (const event of page.events) {
       events += 1;
-      const { runId = "", stateHash } = runEnds.has(event.type) ? (event.data as RunEnd) : {};
-      if (stateHash !== undefined) {
+      const {
+        runId = "",
+        stateHash,
+        stateFields,
+      }: RunEnd = runEnds.has(event.type) ? (event.data as RunEnd) : {};
+      const foreign = stateFields?.filter((field) => !reducer.definitions.has(field)) ?? [];
+      if (stateHash !== undefined && foreign.length > 0) {
+        unchecked += 1;
+        for (const field of foreign) unknown.add(field);
+      } else if (stateHash !== undefined) {
         state = reducer.fold(pending, state);
         pending = [];
         checked += 1;
-        const folded = hasher.hash(state);
+        const folded = hasher.hash(covered(state, stateFields));
         if (folded !== stateHash) {
           divergence ??= {
             stream: page.segment.stream,
@@ -82,5 +105,13 @@ export async function refold(
     }
     state = reducer.fold(pending, state);
   }
-  return { events, checked, state, stateHash: hasher.hash(state), divergence };
+  return {
+    events,
+    checked,
+    unchecked,
+    unknownFields: [...unknown],
+    state,
+    stateHash: hasher.hash(state),
+    divergence,
+  };
 }

@@ -34,6 +34,9 @@ export interface VerifiedThread {
   readonly events: number;
   /** Ends of runs whose state hash was compared. */
   readonly stateHashes: number;
+  /** Ends of runs whose state had fields that the reducers here do not know. */
+  readonly uncheckedStates: number;
+  readonly unknownFields: readonly string[];
   /** Blobs that were read. */
   readonly blobs: number;
   /** Blobs that are gone because the thread's content was erased or redacted. */
@@ -92,6 +95,8 @@ export async function verifyThread(
     version,
     events,
     stateHashes: checks.includes("fold") ? (fold?.refold?.checked ?? 0) : 0,
+    uncheckedStates: checks.includes("fold") ? (fold?.refold?.unchecked ?? 0) : 0,
+    unknownFields: checks.includes("fold") ? (fold?.refold?.unknownFields ?? []) : [],
     blobs: blobs?.read ?? 0,
     erasedBlobs: blobs?.erased ?? 0,
     problems,
@@ -227,7 +232,7 @@ async function verifyBlobs(
         for (const { sha256 } of blobsOf(event)) {
           if (read.has(sha256)) continue;
           try {
-            await blobs.get(sha256);
+            await (blobs.stored ?? blobs).get(sha256);
             read.add(sha256);
           } catch (error) {
             if (!(error instanceof BlobMissingError || error instanceof BlobDamagedError)) throw error;

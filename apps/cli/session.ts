@@ -1,4 +1,5 @@
 import type { EventRegistry } from "../../events/event-registry.ts";
+import type { EventLog } from "../../events/log/event-log.ts";
 import type { Store } from "../../events/store.ts";
 import type { StateReader } from "../../projections/state-at.ts";
 import type { StateReducer } from "../../reducers/thread-state.ts";
@@ -25,7 +26,10 @@ export interface Session {
   store(): Promise<Store>;
   /** Reducers and events of the configured agent, or those that Threadfold knows. */
   reading(): Promise<Reading>;
-  reader(): Promise<StateReader>;
+  /** The same for one thread of a log: with the fields that its runs say they had. */
+  readingOf(log: EventLog, threadId: string): Promise<Reading>;
+  /** A reader of one thread of the store. */
+  readerOf(threadId: string): Promise<StateReader>;
   /** Runs when the command has ended, whichever way, before the store is closed. */
   onEnd(work: () => Promise<void>): void;
   /** Ends the command with this code unless something worse comes. */
@@ -58,10 +62,15 @@ export function createSession(terminal: Terminal, options: GlobalOptions, signal
       reading ??= readingFor(session);
       return reading;
     },
-    async reader() {
+    async readingOf(log, threadId) {
+      if ((await session.settings()).agent.value !== undefined) return session.reading();
+      const { readingOfThread } = await import("./thread-reading.ts");
+      return readingOfThread(log, threadId);
+    },
+    async readerOf(threadId) {
       const { createStateReader } = await import("../../projections/state-at.ts");
       const { log, side } = await session.store();
-      return createStateReader({ log, side, ...(await session.reading()) });
+      return createStateReader({ log, side, ...(await session.readingOf(log, threadId)) });
     },
     onEnd: (work) => void endings.push(work),
     exitWith(code) {

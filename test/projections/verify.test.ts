@@ -12,6 +12,8 @@ import { ContentRedacted } from "../../events/thread.ts";
 import { TitleSet } from "../../events/title.ts";
 import { UnknownThreadError } from "../../projections/lineage.ts";
 import { createSnapshots } from "../../projections/snapshots.ts";
+import { createStateReader } from "../../projections/state-at.ts";
+import { stateHash } from "../../projections/state-hash.ts";
 import { allThreads, verifyThread } from "../../projections/verify.ts";
 import { appendDrafts } from "./append-drafts.ts";
 import { reading, recordFamily, recordTurn } from "./sample-thread.ts";
@@ -54,6 +56,8 @@ describe("a thread that holds", () => {
       version: 6,
       events: 5 + 6,
       stateHashes: 2,
+      uncheckedStates: 0,
+      unknownFields: [],
       blobs: 1,
       erasedBlobs: 0,
       problems: [],
@@ -153,6 +157,24 @@ describe("what follows from the events is verified", () => {
     const { problems } = await verifyThread(store, "child");
     expect(problems).toMatchObject([{ check: "fold", stream: "thread-child", version: 7 }]);
     expect((await verifyThread(store, "child", { checks: ["chain"] })).problems).toEqual([]);
+  });
+
+  test("a state hash covers the fields of the agent that recorded it", async () => {
+    const store = await memoryStore();
+    const end = (stateFields: string[], state: object) =>
+      RunCompleted({ runId: "r", stateHash: stateHash(state as never), stateFields });
+    const messages = (await createStateReader({ ...store, ...reading }).stateAt("parent")).messages;
+    // The thread has a title, but the agent of this run had no such field.
+    await appendDrafts(store.log, "parent", [end(["messages"], { messages })]);
+    expect(await verifyThread(store, "parent")).toMatchObject({ problems: [], uncheckedStates: 0 });
+    await appendDrafts(store.log, "parent", [end(["messages", "mood"], { messages, mood: "good" })]);
+    expect(await verifyThread(store, "parent")).toMatchObject({
+      problems: [],
+      uncheckedStates: 1,
+      unknownFields: ["mood"],
+    });
+    await appendDrafts(store.log, "parent", [end(["messages", "title"], { messages })]);
+    expect((await verifyThread(store, "parent")).problems).toMatchObject([{ check: "fold", version: 18 }]);
   });
 
   test("an event that does not fold", async () => {

@@ -20,9 +20,9 @@ export function define(command: Command, session: Session): void {
       const from = await resolvePosition(log, fromText);
       const other = toText.startsWith("@") ? `${parsePosition(fromText).thread}${toText}` : toText;
       const to = await resolvePosition(log, other);
-      const reader = await session.reader();
-      const before = await reader.stateAt(from.threadId, from.version);
-      const after = await reader.stateAt(to.threadId, to.version);
+      const stateOf = async ({ threadId, version }: typeof from) =>
+        (await session.readerOf(threadId)).stateAt(threadId, version);
+      const [before, after] = [await stateOf(from), await stateOf(to)];
       const names = changedNames(before, after);
       if (exitCode && names.length > 0) session.exitWith(exitCodes.checkFailed);
       const delta = diffStates(before, after);

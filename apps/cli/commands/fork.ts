@@ -16,7 +16,10 @@ export function define(command: Command, session: Session): void {
       const parent = await resolvePosition(store.log, position);
       let edits: ThreadEdit = {};
       if (patchFile !== undefined) {
-        const state = await (await session.reader()).stateAt(parent.threadId, parent.version);
+        const state = await (await session.readerOf(parent.threadId)).stateAt(
+          parent.threadId,
+          parent.version,
+        );
         edits = await patchedFields(patchFile, state);
       }
       const { openAgent } = await import("../open-agent.ts");

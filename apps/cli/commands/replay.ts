@@ -4,6 +4,7 @@ import type { Divergence } from "../../../projections/refold.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { withThreadsOf } from "../exported-threads.ts";
 import type { Session } from "../session.ts";
+import { uncheckedText } from "../unchecked-text.ts";
 
 /** One thread that was refolded. */
 interface Refolded {
@@ -12,6 +13,9 @@ interface Refolded {
   readonly events: number;
   /** Ends of runs whose recorded hash was compared. */
   readonly checked: number;
+  /** Ends of runs that had fields which are not known here. */
+  readonly unchecked: number;
+  readonly unknownFields: readonly string[];
   readonly stateHash: string;
   readonly divergence: Divergence | undefined;
 }
@@ -25,12 +29,12 @@ export function define(command: Command, session: Session): void {
       const { terminal, options } = session;
       const { refold } = await import("../../../projections/refold.ts");
       const { resolvePosition } = await import("../../../projections/thread-position.ts");
-      const reading = await session.reading();
       const refolded: Refolded[] = [];
       const replayOne = async (log: Parameters<typeof resolvePosition>[0], position: string) => {
         const { threadId, stream, version } = await resolvePosition(log, position);
-        const { events, checked, stateHash, divergence } = await refold(log, reading, stream, version);
-        refolded.push({ threadId, version, events, checked, stateHash, divergence });
+        const reading = await session.readingOf(log, threadId);
+        const { state: _, ...result } = await refold(log, reading, stream, version);
+        refolded.push({ threadId, version, ...result });
       };
       const mark = to === undefined ? "" : `@${to}`;
       if (existsSync(source)) {
@@ -48,17 +52,12 @@ export function define(command: Command, session: Session): void {
     });
 }
 
-function lineOf(
-  { threadId, version, events, checked, stateHash, divergence }: Refolded,
-  session: Session,
-): string {
+function lineOf(one: Refolded, session: Session): string {
+  const { threadId, version, events, checked, stateHash, divergence } = one;
   const { green, red } = session.terminal.colors;
   const folded = `${threadId}@${version}: refolded ${events} events`;
   if (!divergence) {
-    const ends =
-      checked === 0
-        ? "no run end to compare with"
-        : `${checked} run ${checked === 1 ? "end" : "ends"} compared`;
+    const ends = `${checked} run ${checked === 1 ? "end" : "ends"} compared${uncheckedText(one)}`;
     return `${folded}, state hash ${stateHash.slice(0, 12)} ${green("ok")} (${ends})`;
   }
   return [

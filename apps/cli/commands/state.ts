@@ -12,7 +12,7 @@ export function define(command: Command, session: Session): void {
       const { resolvePosition } = await import("../../../projections/thread-position.ts");
       const { log } = await session.store();
       const { threadId, version } = await resolvePosition(log, position);
-      const state = await (await session.reader()).stateAt(threadId, version);
+      const state = await (await session.readerOf(threadId)).stateAt(threadId, version);
       const at = { threadId, version };
       if (path === undefined) {
         if (options.json) return terminal.json({ ...at, state });

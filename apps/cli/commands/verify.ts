@@ -4,6 +4,7 @@ import type { VerifiedThread, VerifyCheck, VerifySource } from "../../../project
 import { exitCodes } from "../exit-codes.ts";
 import { withThreadsOf } from "../exported-threads.ts";
 import type { Session } from "../session.ts";
+import { uncheckedText } from "../unchecked-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** `threadfold verify` */
@@ -65,8 +66,12 @@ function lineOf(result: VerifiedThread, session: Session): string {
   const { green, red } = session.terminal.colors;
   const { threadId, version, events, stateHashes, blobs, erasedBlobs, problems } = result;
   if (problems.length === 0) {
+    const unchecked = uncheckedText({
+      unchecked: result.uncheckedStates,
+      unknownFields: result.unknownFields,
+    });
     const erased = erasedBlobs > 0 ? `, ${erasedBlobs} erased` : "";
-    return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes, ${blobs} blobs${erased})`;
+    return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes${unchecked}, ${blobs} blobs${erased})`;
   }
   const lines = problems.map(
     ({ check, stream, version: at, message }) => `  ${check} at ${stream}@${at}: ${message}`,
