@@ -13,8 +13,16 @@ export interface EventComparison {
   compare(recorded: RecordedEvent, rerun: RecordedEvent): EventDifference | undefined;
 }
 
-/** Measured, or a digest over ids: never the same twice. `digest` is of edits, `requestHash` of the whole request. */
-const unstable = new Set(["latencyMs", "durationMs", "requestHash", "stateHash", "owner", "digest"]);
+/** Measured, a digest over ids, or what goes with one: never the same twice. `digest` is of edits, `requestHash` of the whole request. */
+const unstable = new Set([
+  "latencyMs",
+  "durationMs",
+  "requestHash",
+  "stateHash",
+  "stateFields",
+  "owner",
+  "digest",
+]);
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})/g;
