@@ -3,6 +3,7 @@ import { canonicalJson } from "../events/canonical-json.ts";
 import { sha256 } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
 import type { Message } from "../events/message.ts";
+import { sharedPrefix } from "../reducers/message-lineage.ts";
 
 const digests = new WeakMap<Message, string>();
 
@@ -40,7 +41,7 @@ export interface HashedMessages {
 
 function commonMessages(a: readonly Message[], b: readonly Message[]): number {
   const end = Math.min(a.length, b.length);
-  let count = 0;
+  let count = sharedPrefix(a, b);
   while (count < end) {
     const left = a[count] as Message;
     const right = b[count] as Message;

@@ -36,12 +36,23 @@ export function branchLineage(parent: MessageLineage | undefined, shared: number
 }
 
 function sharedFrom(child: MessageLineage | undefined, ancestor: MessageLineage | undefined): number {
+  if (!child || !ancestor) return 0;
   let shared = Number.POSITIVE_INFINITY;
-  for (let lineage = child; lineage; lineage = lineage.parent) {
+  for (let lineage: MessageLineage | undefined = child; lineage; lineage = lineage.parent) {
     if (lineage === ancestor) return shared;
     shared = Math.min(shared, lineage.shared);
   }
   return 0;
+}
+
+/**
+ * Number of leading messages that two lists share as objects, as far as their lineages tell: at least so many are the
+ * same. Takes constant time.
+ */
+export function sharedPrefix(a: Messages, b: Messages): number {
+  const left = lineages.get(a);
+  const right = lineages.get(b);
+  return Math.min(a.length, b.length, Math.max(sharedFrom(left, right), sharedFrom(right, left)));
 }
 
 /**
@@ -53,9 +64,7 @@ function sharedFrom(child: MessageLineage | undefined, ancestor: MessageLineage 
  */
 export function commonPrefix(a: Messages, b: Messages): number {
   const end = Math.min(a.length, b.length);
-  const left = lineages.get(a);
-  const right = lineages.get(b);
-  let count = Math.min(end, Math.max(sharedFrom(left, right), sharedFrom(right, left)));
+  let count = sharedPrefix(a, b);
   while (count < end && sameJson(a[count], b[count])) count += 1;
   return count;
 }

@@ -9,6 +9,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
+import { sharedPrefix } from "../../reducers/message-lineage.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 
 /** A message in state has a type that LangChain has no class for. */
@@ -111,7 +112,7 @@ export function toLangChainList(messages: readonly Message[]): readonly BaseMess
   if (first === undefined) return none;
   const before = lastLists.get(first);
   if (before?.messages === messages) return before.instances;
-  let shared = 0;
+  let shared = before ? sharedPrefix(before.messages, messages) : 0;
   if (before) {
     const end = Math.min(before.messages.length, messages.length);
     while (shared < end && before.messages[shared] === messages[shared]) shared += 1;

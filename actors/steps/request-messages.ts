@@ -6,6 +6,7 @@ import { sha256 } from "../../events/hash-chain.ts";
 import type { Message } from "../../events/message.ts";
 import { messageDigest } from "../../projections/request-hash.ts";
 import type { EditsInForce } from "../../projections/request-view.ts";
+import { sharedPrefix } from "../../reducers/message-lineage.ts";
 import { knownStoredForm, toLangChain, toLangChainList } from "../messages/to-langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { EditOrigins } from "./view-edits.ts";
@@ -121,9 +122,10 @@ function blobPlaces(messages: readonly Message[]): readonly number[] {
   const [first] = messages;
   if (!first) return [];
   const before = lastPlaces.get(first);
-  const end = Math.min(before?.messages.length ?? 0, messages.length);
-  let shared = 0;
-  while (shared < end && before?.messages[shared] === messages[shared]) shared += 1;
+  const earlier = before?.messages ?? [];
+  const end = Math.min(earlier.length, messages.length);
+  let shared = sharedPrefix(earlier, messages);
+  while (shared < end && earlier[shared] === messages[shared]) shared += 1;
   const places = (before?.places ?? []).filter((place) => place < shared);
   for (let index = shared; index < messages.length; index++) {
     if (holdsBlobs(messages[index] as Message)) places.push(index);
