@@ -17,8 +17,12 @@ export class ProjectionBrokenError extends Error {
     seed: number,
     path: string | null,
   ) {
-    const lines = events.map(({ stream, version, type, data }) => JSON.stringify({ stream, version, type, data }));
-    super(`Projection "${projection}": ${reason}.\n${lines.join("\n")}\nRepeat it with { seed: ${seed}, path: "${path}" }.`);
+    const lines = events.map(({ stream, version, type, data }) =>
+      JSON.stringify({ stream, version, type, data }),
+    );
+    super(
+      `Projection "${projection}": ${reason}.\n${lines.join("\n")}\nRepeat it with { seed: ${seed}, path: "${path}" }.`,
+    );
   }
 }
 
@@ -34,7 +38,9 @@ const positionDigits = 12;
 /** The events of all threads in one order, as a store would give them. */
 function inOneOrder({ threads }: ThreadLog): RecordedEvent[] {
   const events = threads.flatMap((thread) => thread.events);
-  return events.map((event, at) => deepFreeze({ ...event, position: String(at + 1).padStart(positionDigits, "0") }));
+  return events.map((event, at) =>
+    deepFreeze({ ...event, position: String(at + 1).padStart(positionDigits, "0") }),
+  );
 }
 
 type Table = ReadonlyMap<string, unknown>;
@@ -62,7 +68,9 @@ function project(projection: AnyProjection, events: readonly RecordedEvent[], fr
 }
 
 function writtenDown(table: Table): Table {
-  return new Map([...table].map(([key, row]) => [key, deepFreeze(JSON.parse(JSON.stringify(row)) as unknown)]));
+  return new Map(
+    [...table].map(([key, row]) => [key, deepFreeze(JSON.parse(JSON.stringify(row)) as unknown)]),
+  );
 }
 
 /** As a store would give the rows. */
@@ -78,7 +86,8 @@ function problem(projection: AnyProjection, events: readonly RecordedEvent[]): s
       const reason = notJson(row, `row ${key}`, true);
       if (reason) return `${reason}, and rows are plain JSON`;
     }
-    if (!isDeepStrictEqual(sorted(project(projection, events)), sorted(whole))) return "it is built differently the second time";
+    if (!isDeepStrictEqual(sorted(project(projection, events)), sorted(whole)))
+      return "it is built differently the second time";
     for (let cut = 0; cut <= events.length; cut++) {
       const stopped = writtenDown(project(projection, events.slice(0, cut)));
       const gone = project(projection, events.slice(cut), stopped);
@@ -99,7 +108,11 @@ function problem(projection: AnyProjection, events: readonly RecordedEvent[]): s
  * @example
  * checkProjection(runsPerDay, agent);
  */
-export function checkProjection(projection: AnyProjection, source: StateSource, options: ProjectionCheckOptions = {}): void {
+export function checkProjection(
+  projection: AnyProjection,
+  source: StateSource,
+  options: ProjectionCheckOptions = {},
+): void {
   const { runs = 50, seed, path } = options;
   const logs = threadLogs(source, { maxTurns: 2 }).map(inOneOrder);
   const outcome = fc.check(
@@ -108,5 +121,11 @@ export function checkProjection(projection: AnyProjection, source: StateSource, 
   );
   if (!outcome.failed) return;
   const [events = []] = outcome.counterexample ?? [];
-  throw new ProjectionBrokenError(projection.name, problem(projection, events) ?? "it broke once only", events, outcome.seed, outcome.counterexamplePath);
+  throw new ProjectionBrokenError(
+    projection.name,
+    problem(projection, events) ?? "it broke once only",
+    events,
+    outcome.seed,
+    outcome.counterexamplePath,
+  );
 }

@@ -1,10 +1,16 @@
 import type { AnyReducerDefinition } from "../reducers/define-reducer.ts";
+import type { ArbitraryOptions } from "./arbitraries/arbitrary-of.ts";
 import { counterexampleText } from "./counterexample.ts";
 import { lawsFor } from "./laws/all-laws.ts";
 import type { LawSubject } from "./laws/law-subject.ts";
 import { type LawReport, type LawRunOptions, runLaw } from "./run-law.ts";
-import { type AnyPlainReducer, type StateSource, type SubjectOptions, stateSubject, subjectOf } from "./subject-of.ts";
-import type { ArbitraryOptions } from "./arbitraries/arbitrary-of.ts";
+import {
+  type AnyPlainReducer,
+  type StateSource,
+  type SubjectOptions,
+  stateSubject,
+  subjectOf,
+} from "./subject-of.ts";
 
 export interface CheckOptions extends LawRunOptions {
   /** Names of the laws to check. Default: all that apply. */
@@ -60,7 +66,10 @@ export function checkReducer(
  * @example
  * checkState(createAgent({ model, middleware: [plannerMiddleware()] }));
  */
-export function checkState(source: StateSource, options: ArbitraryOptions & CheckOptions = {}): readonly LawReport[] {
+export function checkState(
+  source: StateSource,
+  options: ArbitraryOptions & CheckOptions = {},
+): readonly LawReport[] {
   const events = source.registry.types.flatMap((type) => source.registry.get(type) ?? []);
   const fields = [...source.reducer.definitions.values()].filter(({ field }) => !field.startsWith("$"));
   const whole = stateSubject(source, options);

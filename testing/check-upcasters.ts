@@ -27,7 +27,9 @@ export class UpcastBrokenError extends Error {
     readonly data: unknown,
     reason: string,
   ) {
-    super(`${type} of schema version ${version} is not upcast well: ${reason}. Old data: ${JSON.stringify(data)}.`);
+    super(
+      `${type} of schema version ${version} is not upcast well: ${reason}. Old data: ${JSON.stringify(data)}.`,
+    );
   }
 }
 
@@ -48,7 +50,8 @@ export function checkUpcasters(definition: AnyEventDefinition, options: Upcaster
         const now = upcast(definition, version, old);
         const fit = definition.schema.safeParse(now);
         if (!fit.success) return `it became ${JSON.stringify(now)}, which does not fit today's schema`;
-        if (!isDeepStrictEqual(now, upcast(definition, version, old))) return "it becomes something else each time";
+        if (!isDeepStrictEqual(now, upcast(definition, version, old)))
+          return "it becomes something else each time";
         const meant = becomes?.(old as never, version);
         if (!becomes || isDeepStrictEqual(now, meant)) return undefined;
         return `it became ${JSON.stringify(now)} in place of ${JSON.stringify(meant)}`;
@@ -62,7 +65,8 @@ export function checkUpcasters(definition: AnyEventDefinition, options: Upcaster
       { numRuns: runs, ...(seed === undefined ? {} : { seed }) },
     );
     const [smallest = null] = outcome.counterexample ?? [];
-    if (outcome.failed) throw new UpcastBrokenError(definition.type, version, smallest, holds(smallest) ?? "once only");
+    if (outcome.failed)
+      throw new UpcastBrokenError(definition.type, version, smallest, holds(smallest) ?? "once only");
   }
 }
 

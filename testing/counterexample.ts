@@ -1,9 +1,9 @@
 import type { NewEvent } from "../events/envelope.ts";
-import { idFrom } from "./id-from.ts";
 import { chainStart, sealEvents, sha256 } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
 import { storableJson } from "../events/storable-json.ts";
 import { eventLine, headerLine } from "../projections/export-lines.ts";
+import { idFrom } from "./id-from.ts";
 import type { Counterexample, LawReport } from "./run-law.ts";
 
 /** Time of a counterexample's first event; each one is a second after the one before. */
@@ -15,7 +15,10 @@ const firstTime = Date.UTC(2026, 0, 1);
  *
  * @param threadId default: a name made of its content
  */
-export function counterexampleLines({ events }: Pick<Counterexample, "events">, threadId = nameOf(events)): string[] {
+export function counterexampleLines(
+  { events }: Pick<Counterexample, "events">,
+  threadId = nameOf(events),
+): string[] {
   const stream = `thread-${threadId}`;
   const drafts = events.map(({ type, data }, at): NewEvent => {
     const id = idFrom(`${threadId} ${at}`);

@@ -51,10 +51,19 @@ function added(before: LawReport | undefined, next: LawReport): LawReport {
  * @example
  * for await (const { reports } of fuzz([subjectOf(todos)], { seed: 42, milliseconds: 60_000 })) show(reports);
  */
-export async function* fuzz(subjects: readonly LawSubject[], options: FuzzOptions): AsyncGenerator<FuzzProgress> {
+export async function* fuzz(
+  subjects: readonly LawSubject[],
+  options: FuzzOptions,
+): AsyncGenerator<FuzzProgress> {
   const { seed, laws, milliseconds, path, signal } = options;
-  const runs = path === undefined ? (options.runs ?? (milliseconds === undefined ? defaultRuns : undefined)) : 1;
-  const plan = planFor(subjects, laws).map((one): { law: Law; subject: LawSubject; report: LawReport | undefined } => ({ ...one, report: undefined }));
+  const runs =
+    path === undefined ? (options.runs ?? (milliseconds === undefined ? defaultRuns : undefined)) : 1;
+  const plan = planFor(subjects, laws).map(
+    (one): { law: Law; subject: LawSubject; report: LawReport | undefined } => ({
+      ...one,
+      report: undefined,
+    }),
+  );
   const planned = runs === undefined ? undefined : runs * plan.length;
   const end = performance.now() + (milliseconds ?? Number.POSITIVE_INFINITY);
   let done = 0;
@@ -63,7 +72,10 @@ export async function* fuzz(subjects: readonly LawSubject[], options: FuzzOption
     for (const entry of plan) {
       if (entry.report?.broken) continue;
       const roundSeed = (seed + round) | 0;
-      entry.report = added(entry.report, runLaw(entry.law, entry.subject, { runs: size, seed: roundSeed, path }));
+      entry.report = added(
+        entry.report,
+        runLaw(entry.law, entry.subject, { runs: size, seed: roundSeed, path }),
+      );
       done += size;
       yield { done, planned, reports: plan.flatMap(({ report }) => report ?? []) };
       // Ctrl-C and progress need a turn of the event loop.

@@ -41,10 +41,21 @@ export class ExampleError extends Error {
 type Hook = HookFunction<never, never>;
 
 /** What happens in an example: an event, a hook of a middleware, or an input to an agent. */
-export type Happening = EventDraft | readonly EventDraft[] | Hook | { readonly hook: Hook } | string | { readonly input: unknown };
+export type Happening =
+  | EventDraft
+  | readonly EventDraft[]
+  | Hook
+  | { readonly hook: Hook }
+  | string
+  | { readonly input: unknown };
 
 /** What an example is about. Default: the reducers of all built-in fields. */
-export type ExampleSubject = AnyReducerDefinition | { readonly reducer: StateReducer } | StateReducer | Agent | Middleware;
+export type ExampleSubject =
+  | AnyReducerDefinition
+  | { readonly reducer: StateReducer }
+  | StateReducer
+  | Agent
+  | Middleware;
 
 export interface When {
   /** Compares with what came. @throws {ExampleError} when it is something else */
@@ -103,12 +114,17 @@ export function given(events: readonly EventDraft[], subject?: ExampleSubject): 
 
 function fold(reducer: StateReducer, events: readonly EventDraft[], from: State, at = 0): State {
   return events.reduce<State>(
-    (state, { type, data }, index) => deepFreeze(reducer.apply(state, deepFreeze({ type, data, version: at + index + 1 }))),
+    (state, { type, data }, index) =>
+      deepFreeze(reducer.apply(state, deepFreeze({ type, data, version: at + index + 1 }))),
     deepFreeze(from),
   );
 }
 
-async function happen(events: readonly EventDraft[], happening: Happening, subject: ExampleSubject | undefined): Promise<Outcome> {
+async function happen(
+  events: readonly EventDraft[],
+  happening: Happening,
+  subject: ExampleSubject | undefined,
+): Promise<Outcome> {
   if (isAgent(subject) && (typeof happening === "string" || "input" in happening)) {
     return runAgent(subject, events, typeof happening === "string" ? happening : happening.input);
   }
@@ -119,21 +135,37 @@ async function happen(events: readonly EventDraft[], happening: Happening, subje
   try {
     const hook = hookOf(happening);
     if (hook) {
-      const result = readHookResult(await hook(hookState(before) as never, exampleRuntime(events.length) as never));
-      const updates = Object.entries(result.update ?? {}).flatMap(([field, update]) => draftsOfUpdate(reducer, before, field, update));
+      const result = readHookResult(
+        await hook(hookState(before) as never, exampleRuntime(events.length) as never),
+      );
+      const updates = Object.entries(result.update ?? {}).flatMap(([field, update]) =>
+        draftsOfUpdate(reducer, before, field, update),
+      );
       recorded = [...result.events, ...updates];
       jumpTo = result.jumpTo;
     } else recorded = isEventDraft(happening) ? [happening] : (happening as readonly EventDraft[]);
     const state = fold(reducer, recorded, before, events.length);
     return { events: recorded, state, error: undefined, jumpTo };
   } catch (error) {
-    return { events: recorded, state: before, error: error instanceof FoldError ? error.cause : error, jumpTo };
+    return {
+      events: recorded,
+      state: before,
+      error: error instanceof FoldError ? error.cause : error,
+      jumpTo,
+    };
   }
 }
 
-function draftsOfUpdate(reducer: StateReducer, state: State, field: string, update: unknown): readonly EventDraft[] {
+function draftsOfUpdate(
+  reducer: StateReducer,
+  state: State,
+  field: string,
+  update: unknown,
+): readonly EventDraft[] {
   const fromUpdate = reducer.definitions.get(field)?.fromUpdate;
-  return fromUpdate ? fromUpdate(update, state[field]) : [{ type: "StateUpdated", data: { field, value: update } }];
+  return fromUpdate
+    ? fromUpdate(update, state[field])
+    : [{ type: "StateUpdated", data: { field, value: update } }];
 }
 
 function hookOf(happening: Happening): Hook | undefined {
@@ -171,9 +203,12 @@ async function runAgent(agent: Agent, events: readonly EventDraft[], input: unkn
 
 /** True when `actual` has everything that `expected` names. */
 function holds(expected: unknown, actual: unknown): boolean {
-  if (typeof expected !== "object" || expected === null || Array.isArray(expected)) return isDeepStrictEqual(plain(expected), plain(actual));
+  if (typeof expected !== "object" || expected === null || Array.isArray(expected))
+    return isDeepStrictEqual(plain(expected), plain(actual));
   if (typeof actual !== "object" || actual === null) return false;
-  return Object.entries(expected).every(([key, value]) => holds(value, (actual as Record<string, unknown>)[key]));
+  return Object.entries(expected).every(([key, value]) =>
+    holds(value, (actual as Record<string, unknown>)[key]),
+  );
 }
 
 function plain(value: unknown): unknown {
@@ -183,17 +218,23 @@ function plain(value: unknown): unknown {
 function compare(outcome: Outcome, expected: Expectation): Outcome {
   if (expected.error === undefined && outcome.error !== undefined) throw outcome.error;
   if (expected.error !== undefined && !isExpected(expected.error, outcome.error)) {
-    throw new ExampleError("The error", String(expected.error), outcome.error === undefined ? "none" : String(outcome.error));
+    throw new ExampleError(
+      "The error",
+      String(expected.error),
+      outcome.error === undefined ? "none" : String(outcome.error),
+    );
   }
   const { events, state, jumpTo } = expected;
-  const sameEvents = events?.length === outcome.events.length && events.every((event, at) => holds(event, outcome.events[at]));
+  const sameEvents =
+    events?.length === outcome.events.length && events.every((event, at) => holds(event, outcome.events[at]));
   if (events && !sameEvents) throw new ExampleError("The events", events, outcome.events);
   for (const [field, value] of Object.entries(state ?? {})) {
     if (!isDeepStrictEqual(plain(value), plain(outcome.state[field]))) {
       throw new ExampleError(`The field "${field}"`, value, outcome.state[field]);
     }
   }
-  if ("jumpTo" in expected && jumpTo !== outcome.jumpTo) throw new ExampleError("The jump", jumpTo, outcome.jumpTo);
+  if ("jumpTo" in expected && jumpTo !== outcome.jumpTo)
+    throw new ExampleError("The jump", jumpTo, outcome.jumpTo);
   return outcome;
 }
 
@@ -201,5 +242,7 @@ function isExpected(expected: NonNullable<Expectation["error"]>, error: unknown)
   if (error === undefined) return false;
   if (typeof expected === "function") return error instanceof expected;
   const { name, message } = error as Error;
-  return typeof expected === "string" ? name === expected || message.includes(expected) : expected.test(`${name}: ${message}`);
+  return typeof expected === "string"
+    ? name === expected || message.includes(expected)
+    : expected.test(`${name}: ${message}`);
 }

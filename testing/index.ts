@@ -3,9 +3,20 @@ export { anyMessage, draftsOf } from "./arbitraries/event-drafts.ts";
 export { hostileStrings, names } from "./arbitraries/hostile-strings.ts";
 export { type Defect, type InvalidLog, invalidLogs } from "./arbitraries/invalid-logs.ts";
 export type { GeneratedThread } from "./arbitraries/log-writer.ts";
-export { type ThreadLog, type ThreadLogOptions, threadLogLines, threadLogs } from "./arbitraries/thread-logs.ts";
+export {
+  type ThreadLog,
+  type ThreadLogOptions,
+  threadLogLines,
+  threadLogs,
+} from "./arbitraries/thread-logs.ts";
 export { checkProjection, ProjectionBrokenError, type ProjectionCheckOptions } from "./check-projection.ts";
-export { type CheckOptions, checkReducer, checkState, checkSubject, LawsBrokenError } from "./check-reducer.ts";
+export {
+  type CheckOptions,
+  checkReducer,
+  checkState,
+  checkSubject,
+  LawsBrokenError,
+} from "./check-reducer.ts";
 export { checkUpcasters, UpcastBrokenError, type UpcasterOptions } from "./check-upcasters.ts";
 export { counterexampleLines, counterexampleText } from "./counterexample.ts";
 export { type DyingOptions, type DyingStore, dyingStore } from "./faults/dying-store.ts";
@@ -13,7 +24,15 @@ export { intrudingStore } from "./faults/intruding-store.ts";
 export { scheduledStore } from "./faults/scheduled-store.ts";
 export { threadProblems } from "./faults/thread-problems.ts";
 export { type FuzzOptions, type FuzzProgress, fuzz } from "./fuzz.ts";
-export { type ExampleSubject, type Expectation, type Given, given, type Happening, type Outcome, type When } from "./given.ts";
+export {
+  type ExampleSubject,
+  type Expectation,
+  type Given,
+  given,
+  type Happening,
+  type Outcome,
+  type When,
+} from "./given.ts";
 export { allLaws, lawsFor, UnknownLawError } from "./laws/all-laws.ts";
 export { asOriginal } from "./laws/as-original.ts";
 export { associates } from "./laws/associates.ts";
@@ -42,7 +61,13 @@ export { type DrivenLifecycle, driveLifecycle } from "./machine/driven-lifecycle
 export { lifecycleCommands } from "./machine/lifecycle-commands.ts";
 export { createLifecycleCoverage, type LifecycleCoverage } from "./machine/lifecycle-coverage.ts";
 export { type LifecyclePath, lifecyclePaths } from "./machine/lifecycle-paths.ts";
-export { type RunSetting, type TwinEvent, type TwinState, twinStart, twinStep } from "./machine/lifecycle-twin.ts";
+export {
+  type RunSetting,
+  type TwinEvent,
+  type TwinState,
+  twinStart,
+  twinStep,
+} from "./machine/lifecycle-twin.ts";
 export { type Counterexample, type LawReport, type LawRunOptions, runLaw } from "./run-law.ts";
 export {
   type AnyPlainReducer,

@@ -75,7 +75,16 @@ export function runLaw(law: Law, subject: LawSubject, options: LawRunOptions = {
     ...(path === undefined ? {} : { path, endOnFailure: false }),
   });
   const milliseconds = performance.now() - began;
-  const report = { law, subject, runs: outcome.numRuns, seed: outcome.seed, drafts, refused, types, milliseconds };
+  const report = {
+    law,
+    subject,
+    runs: outcome.numRuns,
+    seed: outcome.seed,
+    drafts,
+    refused,
+    types,
+    milliseconds,
+  };
   if (!outcome.failed) return { ...report, broken: undefined };
   const [smallest = []] = outcome.counterexample ?? [];
   // The last failure that was seen is the smallest one; it is checked again, so that reason and events belong together.
@@ -90,7 +99,9 @@ export function runLaw(law: Law, subject: LawSubject, options: LawRunOptions = {
     ...report,
     broken: {
       events,
-      reason: breach?.reason ?? "it broke the law once and holds when it is repeated: the reducer keeps something beside the state",
+      reason:
+        breach?.reason ??
+        "it broke the law once and holds when it is repeated: the reducer keeps something beside the state",
       path: outcome.counterexamplePath ?? "",
       shrinks: outcome.numShrinks,
     },

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { z } from "zod";
 import { catalogue } from "../events/catalogue.ts";
 import type { AnyEventDefinition, EventDraft } from "../events/define-event.ts";
 import type { FoldEvent } from "../events/envelope.ts";
@@ -9,7 +10,6 @@ import { type ArbitraryOptions, arbitraryOf } from "./arbitraries/arbitrary-of.t
 import { asRead, draftsOf } from "./arbitraries/event-drafts.ts";
 import { names } from "./arbitraries/hostile-strings.ts";
 import type { LawSubject } from "./laws/law-subject.ts";
-import { z } from "zod";
 
 /** A reducer as a plain function over all events. */
 export interface PlainReducer<Value = unknown> {
@@ -47,7 +47,9 @@ export class UndefinedEventError extends Error {
     readonly type: string,
     readonly field: string,
   ) {
-    super(`The reducer of "${field}" folds ${type}, which is not in the catalogue. Pass its definition: { events: [${type}] }.`);
+    super(
+      `The reducer of "${field}" folds ${type}, which is not in the catalogue. Pass its definition: { events: [${type}] }.`,
+    );
   }
 }
 
@@ -55,14 +57,22 @@ export class UndefinedEventError extends Error {
 export class NoEventsError extends Error {
   override readonly name = "NoEventsError";
   constructor(readonly subject: string) {
-    super(`"${subject}" folds no event that is known, so there is nothing to fuzz. Pass the definitions: { events: [PlanWritten] }.`);
+    super(
+      `"${subject}" folds no event that is known, so there is nothing to fuzz. Pass the definitions: { events: [PlanWritten] }.`,
+    );
   }
 }
 
-const unknownDrafts: fc.Arbitrary<EventDraft> = names().map((anything) => ({ type: "NobodyKnowsThis", data: { anything } }));
+const unknownDrafts: fc.Arbitrary<EventDraft> = names().map((anything) => ({
+  type: "NobodyKnowsThis",
+  data: { anything },
+}));
 
 function updatesOf(field: string, value: z.ZodType, options: ArbitraryOptions): fc.Arbitrary<EventDraft> {
-  return arbitraryOf(value, options).map((update) => ({ type: "StateUpdated", data: asRead({ field, value: update }) }));
+  return arbitraryOf(value, options).map((update) => ({
+    type: "StateUpdated",
+    data: asRead({ field, value: update }),
+  }));
 }
 
 function draftsFor(definition: AnyReducerDefinition, options: SubjectOptions): fc.Arbitrary<EventDraft>[] {
@@ -137,7 +147,10 @@ export function subjectOf(
  * @example
  * runLaw(independent, stateSubject(createAgent({ model, middleware })));
  */
-export function stateSubject(source: StateSource, options: ArbitraryOptions & { readonly name?: string } = {}): LawSubject {
+export function stateSubject(
+  source: StateSource,
+  options: ArbitraryOptions & { readonly name?: string } = {},
+): LawSubject {
   const { reducer, registry } = source;
   const events = registry.types.flatMap((type) => registry.get(type) ?? []);
   const folded = new Set([...reducer.definitions.values()].flatMap(({ on }) => Object.keys(on)));
@@ -146,5 +159,11 @@ export function stateSubject(source: StateSource, options: ArbitraryOptions & { 
     .filter(({ on, field }) => Object.keys(on).length === 0 && !field.startsWith("$"))
     .map(({ field }) => updatesOf(field, z.json(), options));
   if (known.length + updated.length === 0) throw new NoEventsError(options.name ?? "the state");
-  return { name: options.name ?? "state", reducer, definition: undefined, drafts: withUnknown([...known, ...updated]), noOps: undefined };
+  return {
+    name: options.name ?? "state",
+    reducer,
+    definition: undefined,
+    drafts: withUnknown([...known, ...updated]),
+    noOps: undefined,
+  };
 }

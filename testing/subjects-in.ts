@@ -58,12 +58,19 @@ function reducersOf({ reducers = {} }: Middleware): AnyReducerDefinition[] {
  * subjectsIn(await import("./plan.ts")).map(({ name }) => name); // ["plan"]
  */
 export function subjectsIn(exports: Members): readonly LawSubject[] {
-  const values = [...new Set([...Object.values(exports), ...(isObject(exports.default) ? Object.values(exports.default) : [])])];
+  const values = [
+    ...new Set([
+      ...Object.values(exports),
+      ...(isObject(exports.default) ? Object.values(exports.default) : []),
+    ]),
+  ];
   const middlewares = values.filter(isMiddleware);
   const events = [...values.filter(isEvent), ...middlewares.flatMap((middleware) => middleware.events ?? [])];
   const reducers = new Set([...values.filter(isReducer), ...middlewares.flatMap(reducersOf)]);
   const states = values.filter(isState);
-  const plain = Object.entries(exports).filter((entry): entry is [string, AnyPlainReducer] => isPlainReducer(entry[1]));
+  const plain = Object.entries(exports).filter((entry): entry is [string, AnyPlainReducer] =>
+    isPlainReducer(entry[1]),
+  );
   const subjects = [
     ...[...reducers].map((reducer) => subjectOf(reducer, { events })),
     ...plain.map(([name, reducer]) => subjectOf({ ...reducer, name: reducer.name ?? name }, { events })),

@@ -10,7 +10,10 @@ import { stateSubject } from "../../testing/subject-of.ts";
 import { accepted, anyDraft, anyLog, reducer } from "./arbitrary-log.ts";
 
 /** Two sources of events: those that follow from the schemas, and those in which ids and calls meet more often. */
-const fromSchemas = stateSubject({ reducer: createThreadReducer({ openFields: true }), registry: createEventRegistry() });
+const fromSchemas = stateSubject({
+  reducer: createThreadReducer({ openFields: true }),
+  registry: createEventRegistry(),
+});
 const meeting = {
   ...fromSchemas,
   reducer,
@@ -18,10 +21,15 @@ const meeting = {
 };
 
 /** Laws that make drafts of their own, or fold quadratically, get fewer logs. */
-const runsOf: Readonly<Record<string, number>> = { "snapshot-cut": 40, "parallel-tools": 60, independent: 50 };
+const runsOf: Readonly<Record<string, number>> = {
+  "snapshot-cut": 40,
+  "parallel-tools": 60,
+  independent: 50,
+};
 
 function reasonOf(law: Law, subject: typeof fromSchemas): string | undefined {
-  return runLaw(law, subject, { runs: runsOf[law.name] ?? 100, seed: fc.readConfigureGlobal().seed }).broken?.reason;
+  return runLaw(law, subject, { runs: runsOf[law.name] ?? 100, seed: fc.readConfigureGlobal().seed }).broken
+    ?.reason;
 }
 
 describe("the fold of a thread", () => {

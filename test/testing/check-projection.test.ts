@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createEventRegistry } from "../../events/event-registry.ts";
 import { builtInProjections } from "../../projections/built-in.ts";
-import { defineProjection, type ProjectionHandlers } from "../../projections/define-projection.ts";
+import { defineProjection, type ProjectionHandler } from "../../projections/define-projection.ts";
 import { createThreadReducer } from "../../reducers/built-in.ts";
 import { checkProjection, ProjectionBrokenError } from "../../testing/check-projection.ts";
 
@@ -14,21 +14,19 @@ describe("checkProjection", () => {
   );
 
   let kept = 0;
-  test.each<[string, ProjectionHandlers<Record<string, unknown>>]>([
-    [
-      "a row that is changed in place",
-      {
-        RunStarted(rows) {
-          const row = rows.get("runs") ?? { count: 0 };
-          row.count = (row.count as number) + 1;
-          rows.put("runs", row);
-        },
-      },
-    ],
-    ["a number that is kept beside the rows", { RunStarted: (rows) => rows.put("runs", { count: ++kept }) }],
-    ["a Set in a row", { RunStarted: (rows) => rows.put("runs", { ids: new Set(["a"]) }) }],
-    ["a clock", { RunStarted: (rows) => rows.put("runs", { at: performance.now() }) }],
-  ])("finds %s", (_name, handlers) => {
+  const wrong: Readonly<Record<string, ProjectionHandler<Record<string, unknown>, unknown>>> = {
+    "a row that is changed in place": (rows) => {
+      const row = rows.get("runs") ?? { count: 0 };
+      row.count = (row.count as number) + 1;
+      rows.put("runs", row);
+    },
+    "a number that is kept beside the rows": (rows) => rows.put("runs", { count: ++kept }),
+    "a Set in a row": (rows) => rows.put("runs", { ids: new Set(["a"]) }),
+    "a clock": (rows) => rows.put("runs", { at: performance.now() }),
+  };
+
+  test.each(Object.entries(wrong))("finds %s", (_name, handler) => {
+    const handlers = Object.fromEntries([["RunStarted", handler]]);
     const projection = defineProjection({ name: "runs", version: 1, handlers });
     expect(() => checkProjection(projection, source)).toThrow(ProjectionBrokenError);
   });
@@ -37,7 +35,7 @@ describe("checkProjection", () => {
     const projection = defineProjection({
       name: "last-end",
       version: 1,
-      handlers: { RunCompleted: (rows) => rows.put("end", { at: performance.now() }) },
+      handlers: Object.fromEntries([["RunCompleted", wrong["a clock"]]]),
     });
     const caught = (options: { seed?: number; path?: string }) => {
       try {

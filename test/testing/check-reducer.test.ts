@@ -26,7 +26,8 @@ const plan = defineReducer<readonly string[]>({
 const broken = defineReducer<readonly string[]>({
   ...plan,
   on: {
-    StepsPlanned: (before: readonly string[], { steps }: { steps: string[] }) => (before.length > 0 ? before : steps),
+    StepsPlanned: (before: readonly string[], { steps }: { steps: string[] }) =>
+      before.length > 0 ? before : steps,
   },
   algebra: "replace",
 } as never);
@@ -44,7 +45,9 @@ describe("checkReducer", () => {
   test.each(builtInReducers.map((reducer) => [reducer.field, reducer] as const))(
     "%s keeps the laws of all reducers, those of its algebra, and what the original did",
     (_field, reducer) => {
-      expect(checkReducer(reducer, { runs: 60 }).every(({ broken: found }) => found === undefined)).toBe(true);
+      expect(checkReducer(reducer, { runs: 60 }).every(({ broken: found }) => found === undefined)).toBe(
+        true,
+      );
     },
   );
 
@@ -68,7 +71,9 @@ describe("checkReducer", () => {
     expect(error).toBeInstanceOf(LawsBrokenError);
     expect(error.message).toContain('"plan" breaks the law last-value-wins');
     expect(error.message).toMatch(/"type":"StepsPlanned"/);
-    expect(error.message).toMatch(/Repeat it with \{ laws: \["last-value-wins"\], seed: 11, path: "[\d:]+" \}/);
+    expect(error.message).toMatch(
+      /Repeat it with \{ laws: \["last-value-wins"\], seed: 11, path: "[\d:]+" \}/,
+    );
   });
 
   test("`laws` checks those alone", () => {
@@ -94,7 +99,11 @@ describe("checkReducer", () => {
 
   test("`value` is what plain updates write", () => {
     const mood = defineReducer<unknown>({ field: "mood", initial: null, algebra: "last-write", on: {} });
-    const [report] = checkReducer(mood, { value: z.enum(["good", "bad"]), laws: ["last-value-wins"], runs: 20 });
+    const [report] = checkReducer(mood, {
+      value: z.enum(["good", "bad"]),
+      laws: ["last-value-wins"],
+      runs: 20,
+    });
     expect(report?.types.get("StateUpdated")).toBeGreaterThan(0);
   });
 
@@ -148,6 +157,8 @@ describe("laws", () => {
   });
 
   test("can be used alone, on events that somebody wrote", () => {
-    expect(() => snapshotCut.check(subjectOf(plan, { events }), [StepsPlanned({ steps: ["read"] })])).not.toThrow();
+    expect(() =>
+      snapshotCut.check(subjectOf(plan, { events }), [StepsPlanned({ steps: ["read"] })]),
+    ).not.toThrow();
   });
 });

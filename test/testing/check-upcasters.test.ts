@@ -16,7 +16,10 @@ function planWritten(fromFirst: Upcaster) {
 }
 
 const good: Upcaster = (data) => ({ steps: [(data as { text: string }).text] });
-const becomes = (data: { text?: string; steps?: string[] }) => ({ steps: data.steps ?? [data.text], done: false });
+const becomes = (data: { text?: string; steps?: string[] }) => ({
+  steps: data.steps ?? [data.text],
+  done: false,
+});
 const from = { 1: first, 2: second };
 
 test("upcasters that keep their laws pass", () => {

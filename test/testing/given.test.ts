@@ -22,8 +22,12 @@ const planner = createMiddleware({
 
 describe("given, when, then", () => {
   test("events: the state that follows", async () => {
-    await given([read]).when(TodosWritten({ todos: [] })).then({ state: { todos: [] } });
-    await given([], todos).when([read]).then({ events: [{ type: "TodosWritten" }], state: { todos: [{ content: "read" }] } });
+    await given([read])
+      .when(TodosWritten({ todos: [] }))
+      .then({ state: { todos: [] } });
+    await given([], todos)
+      .when([read])
+      .then({ events: [{ type: "TodosWritten" }], state: { todos: [{ content: "read" }] } });
   });
 
   test("events that are refused: the error, by class, by name, by text", async () => {
@@ -36,12 +40,19 @@ describe("given, when, then", () => {
   test("a hook: the events that it records, and where it wants to go", async () => {
     const hook = planner.beforeModel;
     if (typeof hook !== "function") throw new Error("the example has a plain hook");
-    await given([]).when(hook).then({ events: [{ type: "TodosWritten", data: { todos: [{ content: "read" }] } }] });
-    await given([read]).when({ hook }).then({ jumpTo: "end", state: { todos: [] } });
+    await given([])
+      .when(hook)
+      .then({ events: [{ type: "TodosWritten", data: { todos: [{ content: "read" }] } }] });
+    await given([read])
+      .when({ hook })
+      .then({ jumpTo: "end", state: { todos: [] } });
   });
 
   test("an input: the events of the whole run", async () => {
-    const agent = createAgent({ model: new ScriptedModel({ answers: ["hello"] }), store: await openStore("memory:") });
+    const agent = createAgent({
+      model: new ScriptedModel({ answers: ["hello"] }),
+      store: await openStore("memory:"),
+    });
     const outcome = await given([], agent).when("hi").outcome();
     expect(outcome.events.map(({ type }) => type)).toEqual([
       "ThreadCreated",
@@ -55,9 +66,21 @@ describe("given, when, then", () => {
   });
 
   test.each([
-    ["state", () => given([]).when(read).then({ state: { todos: [] } })],
+    [
+      "state",
+      () =>
+        given([])
+          .when(read)
+          .then({ state: { todos: [] } }),
+    ],
     ["events", () => given([]).when(read).then({ events: [] })],
-    ["event data", () => given([]).when(read).then({ events: [{ type: "TodosWritten", data: { todos: [] } }] })],
+    [
+      "event data",
+      () =>
+        given([])
+          .when(read)
+          .then({ events: [{ type: "TodosWritten", data: { todos: [] } }] }),
+    ],
     ["an error that does not come", () => given([]).when(read).then({ error: "SandboxConflictError" })],
     ["a jump that does not come", () => given([]).when(read).then({ jumpTo: "end" })],
   ])("another outcome is an error: %s", async (_name, example) => {

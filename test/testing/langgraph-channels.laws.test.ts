@@ -68,25 +68,38 @@ describe("fields and LangGraph's channels with the original operators", () => {
   });
 
   test("viewed images: a merge by path, and the empty map that clears is an event of its own", () => {
-    const image: fc.Arbitrary<ViewedImage> = fc.record({ mime_type: names(), size: fc.nat(9) }, { noNullPrototype: true });
+    const image: fc.Arbitrary<ViewedImage> = fc.record(
+      { mime_type: names(), size: fc.nat(9) },
+      { noNullPrototype: true },
+    );
     const images = fc
       .array(fc.tuple(names(), image), { maxLength: 2 })
       .map((entries) => Object.fromEntries(entries) as Record<string, ViewedImage>);
     const merge = (value: Record<string, ViewedImage>, update: Record<string, ViewedImage>) =>
-      Object.keys(update).length === 0 ? {} : Object.fromEntries([...Object.entries(value), ...Object.entries(update)]);
+      Object.keys(update).length === 0
+        ? {}
+        : Object.fromEntries([...Object.entries(value), ...Object.entries(update)]);
     fc.assert(
       fc.property(supersteps(images), (steps) => {
         const events = steps
           .flat()
-          .map((update) => (Object.keys(update).length === 0 ? ImagesCleared({}) : ImagesViewed({ images: update })));
+          .map((update) =>
+            Object.keys(update).length === 0 ? ImagesCleared({}) : ImagesViewed({ images: update }),
+          );
         expect(folded(events)?.viewed_images).toEqual(channelled(merge, () => ({}), steps)?.value);
       }),
     );
   });
 
   test("promoted tools: names of one catalogue, a new catalogue starts anew", () => {
-    const update = fc.record({ catalogHash: fc.constantFrom("x", "y"), names: fc.array(names(), { maxLength: 3 }) });
-    const promote = (value: PromotedTools | null, { catalogHash, names: added }: { catalogHash: string; names: string[] }) => {
+    const update = fc.record({
+      catalogHash: fc.constantFrom("x", "y"),
+      names: fc.array(names(), { maxLength: 3 }),
+    });
+    const promote = (
+      value: PromotedTools | null,
+      { catalogHash, names: added }: { catalogHash: string; names: string[] },
+    ) => {
       const before = value?.catalog_hash === catalogHash ? value.names : [];
       return { catalog_hash: catalogHash, names: [...new Set([...before, ...added])] };
     };
@@ -94,7 +107,11 @@ describe("fields and LangGraph's channels with the original operators", () => {
       fc.property(supersteps(update), (steps) => {
         const ours = folded(steps.flat().map((one) => ToolsPromoted(one)));
         // A channel without a value keeps its first write as it is, and a fold always calls the reducer: null begins.
-        const theirs = channelled<PromotedTools | null, (typeof steps)[number][number]>(promote, () => null, steps);
+        const theirs = channelled<PromotedTools | null, (typeof steps)[number][number]>(
+          promote,
+          () => null,
+          steps,
+        );
         expect(ours?.promoted ?? null).toEqual(theirs?.value);
       }),
     );
@@ -129,7 +146,9 @@ describe("fields and LangGraph's channels with the original operators", () => {
 });
 
 describe("the models that built-in fields are held against", () => {
-  const known = reducerCases.filter(({ field, error }) => error === undefined && Object.hasOwn(fieldModels, field));
+  const known = reducerCases.filter(
+    ({ field, error }) => error === undefined && Object.hasOwn(fieldModels, field),
+  );
 
   test.each(known)("say what the original does: $id: $title", ({ field, before, update, events, after }) => {
     const start = before === null ? reducer.initial[field] : before;

@@ -27,7 +27,10 @@ describe("seeded bugs", () => {
     const error = find(bug);
     const { user, system } = process.cpuUsage(began);
     expect((user + system) / 1_000).toBeLessThan(maxCpuMs);
-    const broken = error?.reports.map(({ law, broken: one }) => ({ law: law.name, events: one?.events.length ?? 0 }));
+    const broken = error?.reports.map(({ law, broken: one }) => ({
+      law: law.name,
+      events: one?.events.length ?? 0,
+    }));
     const own = broken?.find(({ law }) => law === bug.law);
     expect(own, `found: ${JSON.stringify(broken)}`).toBeDefined();
     expect(own?.events).toBeLessThanOrEqual(maxEvents);

@@ -62,7 +62,11 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "artifacts overwritten by a parallel call",
     law: "grows-only",
-    reducer: changed(artifacts, "ArtifactsPresented", (_paths: unknown, data: { paths: string[] }) => data.paths),
+    reducer: changed(
+      artifacts,
+      "ArtifactsPresented",
+      (_paths: unknown, data: { paths: string[] }) => data.paths,
+    ),
   },
   {
     name: "a Set in state",
@@ -99,22 +103,30 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "removal of an unknown message ignored",
     law: "as-original",
-    reducer: changed(messages, "MessagesRemoved", (list: readonly Message[], data: never, event: FoldEvent<never>) => {
-      try {
-        return messages.on.MessagesRemoved?.(list, data, event);
-      } catch (error) {
-        if (error instanceof UnknownMessageError) return list;
-        throw error;
-      }
-    }),
+    reducer: changed(
+      messages,
+      "MessagesRemoved",
+      (list: readonly Message[], data: never, event: FoldEvent<never>) => {
+        try {
+          return messages.on.MessagesRemoved?.(list, data, event);
+        } catch (error) {
+          if (error instanceof UnknownMessageError) return list;
+          throw error;
+        }
+      },
+    ),
   },
   {
     name: "todo patch merged instead of replaced",
     law: "last-value-wins",
-    reducer: changed(todos, "TodosWritten", (list: readonly object[] | undefined, data: { todos: readonly object[] }) => {
-      const merged = (list ?? []).map((todo, at) => ({ ...todo, ...data.todos[at] }));
-      return [...merged, ...data.todos.slice(merged.length)];
-    }),
+    reducer: changed(
+      todos,
+      "TodosWritten",
+      (list: readonly object[] | undefined, data: { todos: readonly object[] }) => {
+        const merged = (list ?? []).map((todo, at) => ({ ...todo, ...data.todos[at] }));
+        return [...merged, ...data.todos.slice(merged.length)];
+      },
+    ),
   },
   {
     name: "id minted in a reducer",
@@ -122,7 +134,12 @@ export const seededBugs: readonly SeededBug[] = [
     reducer: defineReducer<readonly { id: string; text: string }[]>({
       field: "notes",
       initial: [],
-      on: { NoteTaken: (notes: readonly { id: string; text: string }[], { text }: NoteData) => [...notes, { id: randomUUID(), text }] },
+      on: {
+        NoteTaken: (notes: readonly { id: string; text: string }[], { text }: NoteData) => [
+          ...notes,
+          { id: randomUUID(), text },
+        ],
+      },
     }),
     events,
   },
@@ -179,11 +196,15 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "an entry moves when it is written again",
     law: "sequence-order",
-    reducer: changed(messages, "MessagesAdded", (list: readonly Message[], data: { messages: readonly Message[] }) => {
-      const ids = new Set(data.messages.map(({ id }) => id));
-      const last = [...new Map(data.messages.map((message) => [message.id, message])).values()];
-      return [...list.filter(({ id }) => !ids.has(id)), ...last];
-    }),
+    reducer: changed(
+      messages,
+      "MessagesAdded",
+      (list: readonly Message[], data: { messages: readonly Message[] }) => {
+        const ids = new Set(data.messages.map(({ id }) => id));
+        const last = [...new Map(data.messages.map((message) => [message.id, message])).values()];
+        return [...list.filter(({ id }) => !ids.has(id)), ...last];
+      },
+    ),
   },
   {
     name: "a fold in bulk that forgets what was there",

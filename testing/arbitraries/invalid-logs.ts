@@ -34,7 +34,11 @@ function resealed(events: readonly SealedEvent[]): SealedEvent[] {
   return sealEvents(first?.stream ?? "thread-t0", { version: 0, hash: chainStart }, events);
 }
 
-function replaced(events: readonly SealedEvent[], at: number, change: (event: SealedEvent) => SealedEvent): SealedEvent[] {
+function replaced(
+  events: readonly SealedEvent[],
+  at: number,
+  change: (event: SealedEvent) => SealedEvent,
+): SealedEvent[] {
   return events.map((event, index) => (index === at ? change(event) : event));
 }
 
@@ -48,7 +52,11 @@ function withHash(event: SealedEvent): SealedEvent {
 }
 
 const makers: Readonly<Record<Defect, (events: readonly SealedEvent[], at: number) => SealedEvent[]>> = {
-  "data-changed": (events, at) => replaced(events, at, (event) => ({ ...event, data: { ...(event.data as object), changed: true } as Json })),
+  "data-changed": (events, at) =>
+    replaced(events, at, (event) => ({
+      ...event,
+      data: { ...(event.data as object), changed: true } as Json,
+    })),
   "event-missing": (events, at) => events.filter((_, index) => index !== at),
   "events-swapped": (events, at) => {
     const [one, other] = [events[at], events[at + 1]];
@@ -56,13 +64,30 @@ const makers: Readonly<Record<Defect, (events: readonly SealedEvent[], at: numbe
   },
   "hash-changed": (events, at) => replaced(events, at, withHash),
   "end-missing": (events) => events.slice(0, -1),
-  "data-misfit": (events, at) => resealed(replaced(events, at, (event) => ({ ...event, type: "TodosWritten", data: { todos: "none" } }))),
+  "data-misfit": (events, at) =>
+    resealed(replaced(events, at, (event) => ({ ...event, type: "TodosWritten", data: { todos: "none" } }))),
   "event-refused": (events, at) =>
-    resealed(replaced(events, at, (event) => ({ ...event, type: "MessagesRemoved", data: { ids: ["nobody has this id"] } }))),
+    resealed(
+      replaced(events, at, (event) => ({
+        ...event,
+        type: "MessagesRemoved",
+        data: { ids: ["nobody has this id"] },
+      })),
+    ),
   "schema-newer": (events, at) =>
-    resealed(replaced(events, at, (event) => withMetadata({ ...event, type: "TodosWritten", data: { todos: [] } }, { schema: 99 }))),
+    resealed(
+      replaced(events, at, (event) =>
+        withMetadata({ ...event, type: "TodosWritten", data: { todos: [] } }, { schema: 99 }),
+      ),
+    ),
   "parent-missing": (events) =>
-    resealed(replaced(events, 0, (event) => ({ ...event, type: "ThreadForked", data: { parentThreadId: "gone", parentVersion: 3 } }))),
+    resealed(
+      replaced(events, 0, (event) => ({
+        ...event,
+        type: "ThreadForked",
+        data: { parentThreadId: "gone", parentVersion: 3 },
+      })),
+    ),
 };
 
 /** Where a defect can be, so that nothing else is wrong: a dropped end is another defect than a gap. */
@@ -86,7 +111,8 @@ export function invalidLogs(source: StateSource): fc.Arbitrary<InvalidLog> {
       const whole = thread?.events ?? [];
       // Rewinds would hide a refused event on an abandoned branch: the first run is on the way to all that follows.
       const last = Math.max(0, lastPlace(defect, whole.length));
-      const at = defect === "parent-missing" ? 0 : defect === "end-missing" ? whole.length - 1 : place % (last + 1);
+      const at =
+        defect === "parent-missing" ? 0 : defect === "end-missing" ? whole.length - 1 : place % (last + 1);
       const events = makers[defect](whole, at);
       const threadId = thread?.threadId ?? "t0";
       const header = headerLine([threadId], new Map([[`thread-${threadId}`, whole.length]]));

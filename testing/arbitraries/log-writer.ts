@@ -63,7 +63,8 @@ export function createLogWriter(source: StateSource, threadId: string, from?: St
     state = next;
     states.push(next);
   };
-  const foldOf = ({ type, data }: EventDraft) => reducer.apply(state, { type, data, version: head.version + 1 });
+  const foldOf = ({ type, data }: EventDraft) =>
+    reducer.apply(state, { type, data, version: head.version + 1 });
 
   const writer: LogWriter = {
     get state() {

@@ -31,7 +31,10 @@ export interface RunPlan {
 const maxCalls = 3;
 
 /** Runs of any length and end. `drafts`: state events of hooks and tools. */
-export function runPlans(drafts: fc.Arbitrary<EventDraft>, texts: fc.Arbitrary<string>): fc.Arbitrary<RunPlan> {
+export function runPlans(
+  drafts: fc.Arbitrary<EventDraft>,
+  texts: fc.Arbitrary<string>,
+): fc.Arbitrary<RunPlan> {
   const events = fc.array(drafts, { maxLength: 2 });
   const call = fc.record({ outcome: fc.constantFrom("completed" as const, "failed" as const), events });
   const step = fc.record({
@@ -63,7 +66,9 @@ export function writeRun(writer: LogWriter, plan: RunPlan, runId: string): void 
     open = writeAnswer(writer, step, `${runId}-${at}`);
     const last = at === plan.steps.length - 1;
     const count = last && plan.end !== "completed" ? Math.min(plan.finished, open.length) : open.length;
-    const finishing = open.map((call, index) => ({ call, key: step.order[index] ?? 0 })).sort((a, b) => a.key - b.key);
+    const finishing = open
+      .map((call, index) => ({ call, key: step.order[index] ?? 0 }))
+      .sort((a, b) => a.key - b.key);
     for (const { call } of finishing.slice(0, count)) finishCall(writer, call);
     open = finishing.slice(count).map(({ call }) => call);
   }
@@ -76,7 +81,10 @@ function writeAnswer(writer: LogWriter, { before, calls, after }: PlannedStep, s
   const callId = `${stepId}-model`;
   const view = { version: writer.version, from: null, edits: [], system: null };
   writer.offer("middleware:fuzz", before);
-  writer.record("runtime", { type: "ModelCallStarted", data: { callId, model: "fuzz", view, tools: null, requestHash: "" } });
+  writer.record("runtime", {
+    type: "ModelCallStarted",
+    data: { callId, model: "fuzz", view, tools: null, requestHash: "" },
+  });
   const open = calls.map((call, at): OpenCall => ({ ...call, id: `${stepId}-call-${at}` }));
   const message: Message = {
     id: `${stepId}-answer`,
@@ -86,7 +94,10 @@ function writeAnswer(writer: LogWriter, { before, calls, after }: PlannedStep, s
   };
   writer.record("model:fuzz", { type: "ModelResponded", data: { callId, message, latencyMs: 1 } });
   writer.offer("middleware:fuzz", after);
-  writer.record("runtime", ...open.map(({ id }): EventDraft => ({ type: "ToolCallStarted", data: { callId: id, name: "fuzz" } })));
+  writer.record(
+    "runtime",
+    ...open.map(({ id }): EventDraft => ({ type: "ToolCallStarted", data: { callId: id, name: "fuzz" } })),
+  );
   return open;
 }
 
@@ -99,14 +110,20 @@ function finishCall(writer: LogWriter, { id, outcome, events }: OpenCall): void 
   const result: EventDraft =
     outcome === "completed"
       ? { type: "ToolCallCompleted", data: { callId: id, message, durationMs: 1 } }
-      : { type: "ToolCallFailed", data: { callId: id, message, durationMs: 1, error: { name: "Error", message: "no" } } };
+      : {
+          type: "ToolCallFailed",
+          data: { callId: id, message, durationMs: 1, error: { name: "Error", message: "no" } },
+        };
   writer.record("tool:fuzz", result);
   writer.offer("tool:fuzz", events);
 }
 
 function abandon(writer: LogWriter, open: readonly OpenCall[], reason: string): void {
   for (const { id } of open) {
-    writer.record("runtime", { type: "ToolCallAbandoned", data: { callId: id, message: resultOf(id, reason), reason } });
+    writer.record("runtime", {
+      type: "ToolCallAbandoned",
+      data: { callId: id, message: resultOf(id, reason), reason },
+    });
   }
 }
 
@@ -116,20 +133,28 @@ function endRun(writer: LogWriter, plan: RunPlan, runId: string, open: readonly 
     writer.record("runtime", { type, data: { runId, ...data, stateHash: writer.stateHash() } });
   switch (plan.end) {
     case "completed":
-      return end("RunCompleted", {});
+      end("RunCompleted", {});
+      break;
     case "failed":
       abandon(writer, open, "run-failed");
-      return end("RunFailed", { error });
+      end("RunFailed", { error });
+      break;
     case "cancelled":
       writer.record("user", { type: "RunCancelRequested", data: { runId, reason: "enough" } });
       abandon(writer, open, "cancelled");
-      return end("RunCancelled", { reason: "enough" });
+      end("RunCancelled", { reason: "enough" });
+      break;
     case "crashed":
-      writer.record("runtime", { type: "RunTakenOver", data: { runId, owner: "process-2", previousOwner: "process-1" } });
+      writer.record("runtime", {
+        type: "RunTakenOver",
+        data: { runId, owner: "process-2", previousOwner: "process-1" },
+      });
       abandon(writer, open, "outcome unknown");
-      return end("RunFailed", { error: { name: "RunAbandonedError", message: "gone" } });
+      end("RunFailed", { error: { name: "RunAbandonedError", message: "gone" } });
+      break;
     case "interrupted":
-      return interruptAndResume(writer, runId, open, end);
+      interruptAndResume(writer, runId, open, end);
+      break;
     default: {
       const never: never = plan.end;
       throw never;

@@ -9,7 +9,8 @@ import { createLogWriter, type GeneratedThread } from "./log-writer.ts";
 import { type RunPlan, runPlans, writeRun } from "./run-plan.ts";
 
 /** Events whose place in a log is decided by the run, not by hooks and tools. */
-const structural = /^(Thread|Run|Interrupt|ModelCall|ModelResponded|ToolCall|Messages|Jump|Head|Content|HistoryCompacted|ToolOutput)/;
+const structural =
+  /^(Thread|Run|Interrupt|ModelCall|ModelResponded|ToolCall|Messages|Jump|Head|Content|HistoryCompacted|ToolOutput)/;
 
 type Turn =
   | { readonly kind: "run"; readonly plan: RunPlan }
@@ -41,7 +42,9 @@ const recordedNames = names().map((name) => asRead(name) as string);
 function stateDrafts({ reducer, registry }: StateSource): fc.Arbitrary<EventDraft> {
   const folded = new Set([...reducer.definitions.values()].flatMap(({ on }) => Object.keys(on)));
   const own = registry.types.filter((type) => folded.has(type) && !structural.test(type));
-  const unknown = recordedNames.map((anything): EventDraft => ({ type: "NobodyKnowsThis", data: { anything } }));
+  const unknown = recordedNames.map(
+    (anything): EventDraft => ({ type: "NobodyKnowsThis", data: { anything } }),
+  );
   return fc.oneof(
     { weight: 1, arbitrary: unknown },
     ...own.flatMap((type) => {
@@ -54,19 +57,36 @@ function stateDrafts({ reducer, registry }: StateSource): fc.Arbitrary<EventDraf
 function turnsOf(source: StateSource, maxTurns: number): fc.Arbitrary<Turn[]> {
   const drafts = stateDrafts(source);
   const run = runPlans(drafts, recordedNames).map((plan): Turn => ({ kind: "run", plan }));
-  const outside = fc.array(drafts, { minLength: 1, maxLength: 3 }).map((events): Turn => ({ kind: "outside", events }));
+  const outside = fc
+    .array(drafts, { minLength: 1, maxLength: 3 })
+    .map((events): Turn => ({ kind: "outside", events }));
   const rewind = fc.nat(20).map((back): Turn => ({ kind: "rewind", back }));
   const rename = recordedNames.map((title): Turn => ({ kind: "rename", title }));
-  const turn = fc.oneof({ weight: 6, arbitrary: run }, { weight: 2, arbitrary: outside }, { weight: 2, arbitrary: rewind }, rename);
+  const turn = fc.oneof(
+    { weight: 6, arbitrary: run },
+    { weight: 2, arbitrary: outside },
+    { weight: 2, arbitrary: rewind },
+    rename,
+  );
   return fc.array(turn, { minLength: 1, maxLength: maxTurns });
 }
 
-function writeTurns(source: StateSource, threadId: string, turns: readonly Turn[], parent: GeneratedThread | undefined, at: number): GeneratedThread {
+function writeTurns(
+  source: StateSource,
+  threadId: string,
+  turns: readonly Turn[],
+  parent: GeneratedThread | undefined,
+  at: number,
+): GeneratedThread {
   const parentVersion = parent?.rests[at % parent.rests.length] ?? 0;
   const writer = createLogWriter(source, threadId, parent?.states[parentVersion]);
   if (parent) {
     const parentHash = parent.events[parentVersion - 1]?.metadata.hash;
-    const data = { parentThreadId: parent.threadId, parentVersion, ...(parentHash !== undefined && { parentHash }) };
+    const data = {
+      parentThreadId: parent.threadId,
+      parentVersion,
+      ...(parentHash !== undefined && { parentHash }),
+    };
     writer.record("user", { type: "ThreadForked", data });
   } else writer.record("user", { type: "ThreadCreated", data: { metadata: {} } });
   writer.rest();
@@ -108,7 +128,9 @@ function writeTurns(source: StateSource, threadId: string, turns: readonly Turn[
 export function threadLogs(source: StateSource, options: ThreadLogOptions = {}): fc.Arbitrary<ThreadLog> {
   const { maxTurns = 4, maxForks = 1 } = options;
   const turns = turnsOf(source, maxTurns);
-  const forks: fc.Arbitrary<ForkPlan[]> = fc.array(fc.record({ from: fc.nat(9), at: fc.nat(99), turns }), { maxLength: maxForks });
+  const forks: fc.Arbitrary<ForkPlan[]> = fc.array(fc.record({ from: fc.nat(9), at: fc.nat(99), turns }), {
+    maxLength: maxForks,
+  });
   return fc.tuple(turns, forks).map(([first, more]) => {
     const threads = [writeTurns(source, "t0", first, undefined, 0)];
     for (const [index, { from, at, turns: own }] of more.entries()) {
@@ -121,5 +143,11 @@ export function threadLogs(source: StateSource, options: ThreadLogOptions = {}):
 /** A log as lines of an export, as `threadfold export` writes them. */
 export function threadLogLines({ threads }: ThreadLog): string[] {
   const versions = new Map(threads.map(({ threadId, events }) => [threadStream(threadId), events.length]));
-  return [headerLine(threads.map(({ threadId }) => threadId), versions), ...threads.flatMap(({ events }) => events.map(eventLine))];
+  return [
+    headerLine(
+      threads.map(({ threadId }) => threadId),
+      versions,
+    ),
+    ...threads.flatMap(({ events }) => events.map(eventLine)),
+  ];
 }

@@ -29,7 +29,8 @@ function runProblems(events: readonly RecordedEvent[]): string[] {
       if (open !== undefined) problems.push(`version ${version} starts run ${runId} while ${open} is open`);
       open = runId;
     } else if (runEnds.has(type)) {
-      if (open !== runId) problems.push(`version ${version} ends run ${runId}, and ${open ?? "none"} is open`);
+      if (open !== runId)
+        problems.push(`version ${version} ends run ${runId}, and ${open ?? "none"} is open`);
       open = undefined;
     }
   }
@@ -79,7 +80,9 @@ export async function threadProblems(
   return [
     ...(broken ? [`the chain breaks at version ${broken.version}: ${broken.reason}`] : []),
     ...(divergence ? [`the state hash at version ${divergence.version} is another one`] : []),
-    ...(isDeepStrictEqual({ ...state }, { ...live }) ? [] : ["the log folds to another state than the live thread shows"]),
+    ...(isDeepStrictEqual({ ...state }, { ...live })
+      ? []
+      : ["the log folds to another state than the live thread shows"]),
     ...runProblems(events),
     ...doubles(events, ["ToolCallCompleted", "ToolCallFailed", "ToolCallAbandoned"], "callId"),
     ...doubles(events, ["InterruptResolved"], "interruptId"),

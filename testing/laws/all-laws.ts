@@ -71,7 +71,11 @@ export function lawsFor(subject: LawSubject, chosen?: readonly string[]): readon
   if (chosen === undefined) return applying;
   return chosen.map((name) => {
     const law = applying.find((one) => one.name === name);
-    if (!law) throw new UnknownLawError(name, applying.map((one) => one.name));
+    if (!law)
+      throw new UnknownLawError(
+        name,
+        applying.map((one) => one.name),
+      );
     return law;
   });
 }

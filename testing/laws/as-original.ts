@@ -37,7 +37,8 @@ export const asOriginal: Law = {
       if (step.event.type === "StateUpdated") continue;
       const expected = expectedOf(step, field);
       if (isDeepStrictEqual(expected, step.after)) continue;
-      const became = (value: { readonly value: unknown } | undefined) => (value ? shown(value.value) : "refused");
+      const became = (value: { readonly value: unknown } | undefined) =>
+        value ? shown(value.value) : "refused";
       throw new LawBreach(
         `${step.event.type} onto ${shown(step.before)}: expected ${became(expected)}, it was ${became(step.after)}`,
         step.events,

@@ -20,7 +20,10 @@ export const associates: Law = {
       const left: unknown = merge(merge(a.value, b.value), c.value);
       const right: unknown = merge(a.value, merge(b.value, c.value));
       if (isDeepStrictEqual(left, right)) continue;
-      throw new LawBreach(`(a · b) · c gives ${shown(left)}, a · (b · c) gives ${shown(right)}`, steps[at]?.events);
+      throw new LawBreach(
+        `(a · b) · c gives ${shown(left)}, a · (b · c) gives ${shown(right)}`,
+        steps[at]?.events,
+      );
     }
   },
 };

@@ -23,5 +23,7 @@ function sameEntries(left: unknown, right: unknown): boolean {
 
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value ?? undefined;
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null && member !== undefined));
+  return Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== null && member !== undefined),
+  );
 }

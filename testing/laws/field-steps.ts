@@ -30,7 +30,7 @@ export function fieldSteps(
   drafts: readonly EventDraft[],
 ): FieldStep[] {
   const { reducer, definition } = subject;
-  const valueOf = (state: State | undefined) => state && { value: valueIn(subject, state) };
+  const valueAfter = (state: State | undefined) => state && { value: valueIn(subject, state) };
   const steps: FieldStep[] = [];
   let log = foldDrafts(subject, []);
   for (const draft of drafts) {
@@ -40,8 +40,8 @@ export function fieldSteps(
     const events = [...log.events, event];
     if (folds(definition, event)) {
       const before = valueIn(subject, state);
-      const fresh = valueOf(tryApply(reducer, reducer.initial, event));
-      steps.push({ event, state, before, after: valueOf(after), fresh, events });
+      const fresh = valueAfter(tryApply(reducer, reducer.initial, event));
+      steps.push({ event, state, before, after: valueAfter(after), fresh, events });
     }
     if (after) log = { events, states: [...log.states, after] };
   }

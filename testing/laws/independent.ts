@@ -14,7 +14,10 @@ export const independent: Law = {
     for (const [field, definition] of subject.reducer.definitions) {
       const alone = composeReducers([{ source: "law", reducers: [definition] }]).fold(log.events);
       if (isDeepStrictEqual(alone[field], state[field])) continue;
-      throw new LawBreach(`"${field}" alone gives ${shown(alone[field])}, among the others ${shown(state[field])}`, log.events);
+      throw new LawBreach(
+        `"${field}" alone gives ${shown(alone[field])}, among the others ${shown(state[field])}`,
+        log.events,
+      );
     }
   },
 };
@@ -26,16 +29,28 @@ export const threadsApart: Law = {
   appliesTo: () => true,
   check(subject, drafts) {
     const { reducer } = subject;
-    const left = foldDrafts(subject, drafts.filter((_, at) => at % 2 === 0));
-    const right = foldDrafts(subject, drafts.filter((_, at) => at % 2 === 1));
+    const left = foldDrafts(
+      subject,
+      drafts.filter((_, at) => at % 2 === 0),
+    );
+    const right = foldDrafts(
+      subject,
+      drafts.filter((_, at) => at % 2 === 1),
+    );
     let states: readonly [State, State] = [reducer.initial, reducer.initial];
     for (let at = 0; at < Math.max(left.events.length, right.events.length); at++) {
       const [one, other] = [left.events[at], right.events[at]];
-      states = [one ? reducer.apply(states[0], one) : states[0], other ? reducer.apply(states[1], other) : states[1]];
+      states = [
+        one ? reducer.apply(states[0], one) : states[0],
+        other ? reducer.apply(states[1], other) : states[1],
+      ];
     }
     for (const [at, log] of [left, right].entries()) {
       if (isDeepStrictEqual(states[at], lastState(log))) continue;
-      throw new LawBreach(`in turns a thread gives ${shown(states[at])}, alone ${shown(lastState(log))}`, log.events);
+      throw new LawBreach(
+        `in turns a thread gives ${shown(states[at])}, alone ${shown(lastState(log))}`,
+        log.events,
+      );
     }
   },
 };

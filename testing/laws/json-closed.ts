@@ -10,9 +10,12 @@ import { foldDrafts } from "./law-subject.ts";
 export function notJson(value: unknown, path = "state", absent = false): string | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {
-    return Number.isFinite(value) && !Object.is(value, -0) ? undefined : `${path} is ${Object.is(value, -0) ? "-0" : value}`;
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? undefined
+      : `${path} is ${Object.is(value, -0) ? "-0" : value}`;
   }
-  if (typeof value !== "object") return `${path} is ${value === undefined ? "undefined" : `a ${typeof value}`}`;
+  if (typeof value !== "object")
+    return `${path} is ${value === undefined ? "undefined" : `a ${typeof value}`}`;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       const inside = notJson(value[at], `${path}[${at}]`, absent);
@@ -40,7 +43,10 @@ export const jsonClosed: Law = {
     for (const [version, state] of states.entries()) {
       const reason = notJson(state);
       if (reason) {
-        throw new LawBreach(`${reason} after version ${version}. Keep lists and plain objects.`, events.slice(0, version));
+        throw new LawBreach(
+          `${reason} after version ${version}. Keep lists and plain objects.`,
+          events.slice(0, version),
+        );
       }
       const copy: unknown = JSON.parse(JSON.stringify(state));
       if (isDeepStrictEqual(copy, { ...state })) continue;

@@ -9,7 +9,9 @@ export function bringsNothing({ data }: FoldEvent): boolean {
   const members = Object.values(data);
   return (
     members.length > 0 &&
-    members.every((member) => typeof member === "object" && member !== null && Object.keys(member).length === 0)
+    members.every(
+      (member) => typeof member === "object" && member !== null && Object.keys(member).length === 0,
+    )
   );
 }
 

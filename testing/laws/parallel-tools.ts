@@ -11,7 +11,16 @@ import { foldDrafts, type LawSubject, lastState, tryApply } from "./law-subject.
 import { bringsNothing } from "./no-ops.ts";
 
 const calls = ["c0", "c1", "c2"] as const;
-const steering = new Set(["MessagesAdded", "MessagesReplaced", "MessagesRemoved", "ModelResponded", "HistoryCompacted", "ToolCallCompleted", "ToolCallFailed", "ToolCallAbandoned"]);
+const steering = new Set([
+  "MessagesAdded",
+  "MessagesReplaced",
+  "MessagesRemoved",
+  "ModelResponded",
+  "HistoryCompacted",
+  "ToolCallCompleted",
+  "ToolCallFailed",
+  "ToolCallAbandoned",
+]);
 
 /** What a tool may record beside its result: no messages of its own, and no edit from outside. */
 function isStateEvent({ type, data }: EventDraft): boolean {
@@ -42,18 +51,31 @@ const answer: EventDraft = {
   data: {
     callId: "m",
     latencyMs: 0,
-    message: { id: "answer", type: "ai", content: "", tool_calls: calls.map((id): ToolCall => ({ id, name: "tool", args: {} })) } satisfies Message,
+    message: {
+      id: "answer",
+      type: "ai",
+      content: "",
+      tool_calls: calls.map((id): ToolCall => ({ id, name: "tool", args: {} })),
+    } satisfies Message,
   },
 };
 
 /** Other orders in which the same tools might have finished. */
 function orders(blocks: readonly Block[]): (readonly Block[])[] {
-  const swaps = blocks.slice(1).map((_, at) => blocks.with(at, blocks[at + 1] ?? { drafts: [] }).with(at + 1, blocks[at] ?? { drafts: [] }));
+  const swaps = blocks
+    .slice(1)
+    .map((_, at) =>
+      blocks.with(at, blocks[at + 1] ?? { drafts: [] }).with(at + 1, blocks[at] ?? { drafts: [] }),
+    );
   return [...swaps, blocks.toReversed()];
 }
 
 /** True when a tool empties the field: what another one writes is there or not, as they happened to finish. */
-function clears({ reducer }: LawSubject, definition: AnyReducerDefinition, blocks: readonly Block[]): boolean {
+function clears(
+  { reducer }: LawSubject,
+  definition: AnyReducerDefinition,
+  blocks: readonly Block[],
+): boolean {
   const { field, initial } = definition;
   return blocks.some(({ drafts }) =>
     drafts.some((draft) => {
@@ -65,7 +87,12 @@ function clears({ reducer }: LawSubject, definition: AnyReducerDefinition, block
 }
 
 /** True when two values of a field are more different than the field's algebra allows. */
-function difference(definition: AnyReducerDefinition, writers: number, one: unknown, other: unknown): boolean {
+function difference(
+  definition: AnyReducerDefinition,
+  writers: number,
+  one: unknown,
+  other: unknown,
+): boolean {
   if (writers <= 1) return !isDeepStrictEqual(one, other);
   switch (definition.algebra) {
     case "grow-only-set":
@@ -83,13 +110,20 @@ function difference(definition: AnyReducerDefinition, writers: number, one: unkn
 /** Whichever tool finishes first, the conversation is the same, and so are the fields up to the order they declare. */
 export const parallelTools: Law = {
   name: "parallel-tools",
-  statement: "parallel tools may finish in any order: equal messages, and fields equal up to their declared order",
+  statement:
+    "parallel tools may finish in any order: equal messages, and fields equal up to their declared order",
   appliesTo: ({ definition, reducer }) => definition === undefined && reducer.definitions.has("messages"),
   drafts: (subject) => {
     const stateEvents = fc.array(subject.drafts.filter(isStateEvent), { maxLength: 2 });
     return fc
-      .tuple(fc.shuffledSubarray([...calls], { minLength: 2 }), fc.array(fc.tuple(names(), stateEvents), { minLength: 3, maxLength: 3 }))
-      .map(([order, work]) => [answer, ...order.flatMap((callId, at) => [result(callId, work[at]?.[0] ?? ""), ...(work[at]?.[1] ?? [])])]);
+      .tuple(
+        fc.shuffledSubarray([...calls], { minLength: 2 }),
+        fc.array(fc.tuple(names(), stateEvents), { minLength: 3, maxLength: 3 }),
+      )
+      .map(([order, work]) => [
+        answer,
+        ...order.flatMap((callId, at) => [result(callId, work[at]?.[0] ?? ""), ...(work[at]?.[1] ?? [])]),
+      ]);
   },
   check(subject, drafts) {
     const { reducer } = subject;
@@ -98,9 +132,15 @@ export const parallelTools: Law = {
     const begin = tryApply(reducer, reducer.initial, { ...first, version: 1 });
     if (!begin) return;
     const blocks = blocksOf(rest);
-    const fold = (order: readonly Block[]) => foldDrafts(subject, order.flatMap((block) => block.drafts), begin);
+    const fold = (order: readonly Block[]) =>
+      foldDrafts(
+        subject,
+        order.flatMap((block) => block.drafts),
+        begin,
+      );
     const given = fold(blocks);
-    const writers = (definition: AnyReducerDefinition) => blocks.filter((block) => block.drafts.some((draft) => folds(definition, draft))).length;
+    const writers = (definition: AnyReducerDefinition) =>
+      blocks.filter((block) => block.drafts.some((draft) => folds(definition, draft))).length;
     for (const order of orders(blocks)) {
       const other = fold(order);
       // An event that only one order refuses steers which values are there at all.
@@ -109,8 +149,14 @@ export const parallelTools: Law = {
       for (const [field, definition] of reducer.definitions) {
         if (clears(subject, definition, blocks)) continue;
         if (!difference(definition, writers(definition), one[field], two[field])) continue;
-        const events = [{ ...first, version: 1 }, ...given.events.map((event) => ({ ...event, version: event.version + 1 }))];
-        throw new LawBreach(`"${field}" is ${shown(one[field])}, and in another order of completion ${shown(two[field])}`, events);
+        const events = [
+          { ...first, version: 1 },
+          ...given.events.map((event) => ({ ...event, version: event.version + 1 })),
+        ];
+        throw new LawBreach(
+          `"${field}" is ${shown(one[field])}, and in another order of completion ${shown(two[field])}`,
+          events,
+        );
       }
     }
   },

@@ -19,7 +19,10 @@ export const snapshotCut: Law = {
       try {
         gone = reducer.fold(log.events.slice(cut), snapshot);
       } catch (error) {
-        throw new LawBreach(`the fold from the snapshot at version ${cut} threw ${causeOf(error)}`, log.events);
+        throw new LawBreach(
+          `the fold from the snapshot at version ${cut} threw ${causeOf(error)}`,
+          log.events,
+        );
       }
       if (isDeepStrictEqual({ ...gone }, { ...whole })) continue;
       throw new LawBreach(

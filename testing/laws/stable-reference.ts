@@ -20,8 +20,17 @@ export const stableReference: Law = {
       if (!builtInReducers.includes(definition)) continue;
       for (const [at, event] of events.entries()) {
         const [before, after] = [states[at]?.[field], states[at + 1]?.[field]];
-        if (before === after || writesTwice(event.data) || event.type === "StateUpdated" || !isDeepStrictEqual(before, after)) continue;
-        throw new LawBreach(`${event.type} gave "${field}" a new reference with the same content`, events.slice(0, at + 1));
+        if (
+          before === after ||
+          writesTwice(event.data) ||
+          event.type === "StateUpdated" ||
+          !isDeepStrictEqual(before, after)
+        )
+          continue;
+        throw new LawBreach(
+          `${event.type} gave "${field}" a new reference with the same content`,
+          events.slice(0, at + 1),
+        );
       }
     }
   },

@@ -30,7 +30,9 @@ export const total: Law = {
 };
 
 function hint(cause: unknown): string {
-  const wrote = cause instanceof TypeError && /read only|not extensible|Cannot (assign|delete|define|add)/.test(cause.message);
+  const wrote =
+    cause instanceof TypeError &&
+    /read only|not extensible|Cannot (assign|delete|define|add)/.test(cause.message);
   return wrote
     ? "States and events are frozen: return a new value and leave the given one as it is."
     : "Give a value for every state, or throw an error class of your own to refuse the event.";

@@ -16,11 +16,17 @@ export const unknownEvent: Law = {
       try {
         results = [reducer.apply(state, event), reducer.fold([event], state)];
       } catch (error) {
-        throw new LawBreach(`the unknown event threw ${causeOf(error)}. Return the state for other types.`, shownEvents);
+        throw new LawBreach(
+          `the unknown event threw ${causeOf(error)}. Return the state for other types.`,
+          shownEvents,
+        );
       }
       const changed = results.find((result) => result !== state);
       if (changed === undefined) continue;
-      throw new LawBreach(`the unknown event gave ${shown(changed)} in place of the same reference`, shownEvents);
+      throw new LawBreach(
+        `the unknown event gave ${shown(changed)} in place of the same reference`,
+        shownEvents,
+      );
     }
   },
 };

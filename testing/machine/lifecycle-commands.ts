@@ -3,7 +3,14 @@ import fc from "fast-check";
 import { threadMachineDefinition } from "../../actors/thread-machine.ts";
 import type { DrivenLifecycle } from "./driven-lifecycle.ts";
 import type { LifecycleCoverage } from "./lifecycle-coverage.ts";
-import { accepts, type RunSetting, type TwinEvent, type TwinReport, type TwinState, twinStep } from "./lifecycle-twin.ts";
+import {
+  accepts,
+  type RunSetting,
+  type TwinEvent,
+  type TwinReport,
+  type TwinState,
+  twinStep,
+} from "./lifecycle-twin.ts";
 
 /** The model of a model-based test: the twin, and what was covered. */
 export interface LifecycleModel {
@@ -34,7 +41,10 @@ function commandFor(event: TwinEvent): LifecycleCommand {
       if (next.at === "settling") {
         const { ending, stopped } = next;
         const { ending: wasEnding, stopReason } = real.settlement ?? {};
-        const [expected, actual] = [{ ending, stopped }, { ending: wasEnding, stopped: stopReason }];
+        const [expected, actual] = [
+          { ending, stopped },
+          { ending: wasEnding, stopped: stopReason },
+        ];
         if (!isDeepStrictEqual(expected, actual)) throw new TwinDiffersError(event, expected, actual);
       }
       model.twin = next;
@@ -54,7 +64,14 @@ const reports: fc.Arbitrary<TwinReport> = fc.oneof(
       callsNeedModel: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ interrupted: fc.constant(true as const), openCalls: fc.nat(1), callsNeedModel: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      interrupted: fc.constant(true as const),
+      openCalls: fc.nat(1),
+      callsNeedModel: fc.boolean(),
+    }),
+  },
 );
 
 /**
@@ -70,12 +87,34 @@ export function lifecycleCommands(
 ): fc.Arbitrary<Iterable<LifecycleCommand>> {
   const { maxCommands = 40 } = options;
   const { phases } = threadMachineDefinition;
-  const run = fc.oneof(fc.constant("beforeAgent" as const), fc.constantFrom(...phases)).map((phase): TwinEvent => ({ type: "RUN", phase }));
+  const run = fc
+    .oneof(fc.constant("beforeAgent" as const), fc.constantFrom(...phases))
+    .map((phase): TwinEvent => ({ type: "RUN", phase }));
   const report = reports.map((one): TwinEvent => ({ type: "REPORT", report: one }));
-  const settled = fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)).map((recorded): TwinEvent => ({ type: "SETTLED", recorded }));
+  const settled = fc
+    .oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false))
+    .map((recorded): TwinEvent => ({ type: "SETTLED", recorded }));
   const other = (type: "FAIL" | "CANCEL" | "PASSIVATE") => fc.constant<TwinEvent>({ type });
   // The shrinker of commands ignores bias, so the weights are in the list itself.
-  const events = [run, run, run, report, report, report, report, report, report, settled, settled, settled, other("FAIL"), other("CANCEL")];
+  const events = [
+    run,
+    run,
+    run,
+    report,
+    report,
+    report,
+    report,
+    report,
+    report,
+    settled,
+    settled,
+    settled,
+    other("FAIL"),
+    other("CANCEL"),
+  ];
   const passivate = other("PASSIVATE");
-  return fc.commands([...events, passivate].map((event) => event.map(commandFor)), { maxCommands, size: "max" });
+  return fc.commands(
+    [...events, passivate].map((event) => event.map(commandFor)),
+    { maxCommands, size: "max" },
+  );
 }

@@ -1,7 +1,14 @@
 import { fromTransition } from "xstate";
 import { getShortestPaths } from "xstate/graph";
 import { threadMachineDefinition } from "../../actors/thread-machine.ts";
-import { type RunSetting, type TwinEvent, type TwinReport, type TwinState, twinStart, twinStep } from "./lifecycle-twin.ts";
+import {
+  type RunSetting,
+  type TwinEvent,
+  type TwinReport,
+  type TwinState,
+  twinStart,
+  twinStep,
+} from "./lifecycle-twin.ts";
 
 /** One way through the lifecycle: events from `idle` on, and where they lead. */
 export interface LifecyclePath {
@@ -33,10 +40,19 @@ const events: readonly TwinEvent[] = [
  * possible there as its last: every transition is the end of one of the ways.
  */
 export function lifecyclePaths(setting: RunSetting): readonly LifecyclePath[] {
-  const logic = fromTransition((state: TwinState, event: TwinEvent) => twinStep(state, event, setting).next, twinStart);
-  const paths = getShortestPaths(logic, { events, serializeState: ({ context }) => JSON.stringify(context), limit: 100_000 });
+  const logic = fromTransition(
+    (state: TwinState, event: TwinEvent) => twinStep(state, event, setting).next,
+    twinStart,
+  );
+  const paths = getShortestPaths(logic, {
+    events,
+    serializeState: ({ context }) => JSON.stringify(context),
+    limit: 100_000,
+  });
   return paths.flatMap(({ state, steps }) => {
-    const known = steps.map(({ event }) => event).filter((event): event is TwinEvent => events.includes(event));
+    const known = steps
+      .map(({ event }) => event)
+      .filter((event): event is TwinEvent => events.includes(event));
     return events.flatMap((event) => {
       const { next, taken } = twinStep(state.context, event, setting);
       return taken ? [{ events: [...known, event], end: next }] : [];

@@ -46,7 +46,13 @@ export interface TakenTransition {
 const { phases } = threadMachineDefinition;
 const rest = ["idle", "interrupted", "cancelled", "failed"];
 
-export const twinStart: TwinState = { at: "idle", modelCalls: 0, steps: 0, ending: "completed", stopped: undefined };
+export const twinStart: TwinState = {
+  at: "idle",
+  modelCalls: 0,
+  steps: 0,
+  ending: "completed",
+  stopped: undefined,
+};
 
 export function isPhase(at: string): at is RunPhase {
   return phases.some((phase) => phase === at);
@@ -66,7 +72,12 @@ export function accepts({ at }: TwinState, event: TwinEvent): boolean {
 }
 
 function enter(state: TwinState, phase: string): TwinState {
-  return { ...state, at: phase, steps: state.steps + 1, modelCalls: state.modelCalls + (phase === "model" ? 1 : 0) };
+  return {
+    ...state,
+    at: phase,
+    steps: state.steps + 1,
+    modelCalls: state.modelCalls + (phase === "model" ? 1 : 0),
+  };
 }
 
 const following: Readonly<Record<RunPhase, string>> = {
@@ -79,10 +90,15 @@ const following: Readonly<Record<RunPhase, string>> = {
 };
 
 /** The rules of one report in the order in which they count. */
-function afterReport(state: TwinState, report: TwinReport, setting: RunSetting): { next: TwinState; when: string } {
+function afterReport(
+  state: TwinState,
+  report: TwinReport,
+  setting: RunSetting,
+): { next: TwinState; when: string } {
   const phase = state.at as RunPhase;
   const go = (to: string) => (to === "settling" ? { ...state, at: to } : enter(state, to));
-  if (report.interrupted) return { next: { ...state, at: "settling", ending: "interrupted" }, when: "it asks a human" };
+  if (report.interrupted)
+    return { next: { ...state, at: "settling", ending: "interrupted" }, when: "it asks a human" };
   if (phase === "afterAgent" && state.stopped) return { next: go("settling"), when: "otherwise" };
 
   const { to: wanted, when } = wantedBy(phase, report);
@@ -96,7 +112,8 @@ function afterReport(state: TwinState, report: TwinReport, setting: RunSetting):
 function wantedBy(phase: RunPhase, { jumpTo, openCalls }: TwinReport): { to: string; when: string } {
   const end = phase === "afterAgent" ? "settling" : "afterAgent";
   if (jumpTo === "model") return { to: "beforeModel", when: "it jumps to model" };
-  if (jumpTo === "tools" && openCalls > 0) return { to: "tools", when: "it jumps to tools and calls are open" };
+  if (jumpTo === "tools" && openCalls > 0)
+    return { to: "tools", when: "it jumps to tools and calls are open" };
   if (jumpTo !== undefined) return { to: end, when: "it jumps to end, or to tools without open calls" };
   if (phase === "afterModel" && openCalls === 0) return { to: "afterAgent", when: "no calls are open" };
   if (phase === "beforeAgent" && openCalls > 0) return { to: "tools", when: "calls wait for their results" };
@@ -110,7 +127,12 @@ function pastEmpty(to: string, report: TwinReport, setting: RunSetting): string 
   return pastEmpty(wantedBy(to, { openCalls, callsNeedModel }).to, report, setting);
 }
 
-function spent(state: TwinState, to: string, { callsNeedModel }: TwinReport, setting: RunSetting): TwinState["stopped"] {
+function spent(
+  state: TwinState,
+  to: string,
+  { callsNeedModel }: TwinReport,
+  setting: RunSetting,
+): TwinState["stopped"] {
   if (to === "afterAgent" || to === "settling") return undefined;
   if (state.steps >= setting.maxSteps) return "max-steps";
   const needsModel = to === "beforeModel" || to === "model" || (to === "tools" && callsNeedModel);
@@ -148,7 +170,11 @@ export function twinStep(
     case "RUN":
       return {
         next: enter(twinStart, event.phase),
-        taken: { from: state.at, to: "beforeAgent", when: "a run starts (where it stopped, when it resumes)" },
+        taken: {
+          from: state.at,
+          to: "beforeAgent",
+          when: "a run starts (where it stopped, when it resumes)",
+        },
       };
     case "PASSIVATE":
       return taken({ ...state, at: "passivated" }, "it leaves memory");

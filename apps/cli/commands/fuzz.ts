@@ -110,7 +110,10 @@ async function fuzzKit() {
     return await import("../../../testing/fuzz.ts");
   } catch (cause) {
     if (!/fast-check/.test((cause as Error).message)) throw cause;
-    throw new UsageError("Fuzzing needs the package fast-check. It is not installed. Run: npm install --save-dev fast-check", { cause });
+    throw new UsageError(
+      "Fuzzing needs the package fast-check. It is not installed. Run: npm install --save-dev fast-check",
+      { cause },
+    );
   }
 }
 

@@ -46,7 +46,10 @@ interface LawRecord {
 describe("threadfold fuzz", () => {
   test("a reducer that keeps its laws: a table with counts, and code 0", async () => {
     const cwd = await folderWith(good);
-    const { code, stdout, stderr } = await cli(["fuzz", "--reducer", "plan.ts", "--runs", "40", "--seed", "1"], { cwd });
+    const { code, stdout, stderr } = await cli(
+      ["fuzz", "--reducer", "plan.ts", "--runs", "40", "--seed", "1"],
+      { cwd },
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^plan\tlast-value-wins\t40\t\d+\t\d+ %\tholds$/m);
     expect(stderr).toContain("seed 1");
@@ -67,7 +70,10 @@ describe("threadfold fuzz", () => {
     for (const line of events) expect(JSON.parse(line)).toMatchObject({ type: "StepsPlanned" });
 
     const replayed = await cli(["replay", "bug.ndjson"], { cwd });
-    expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining(`refolded ${events.length} events`) });
+    expect(replayed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`refolded ${events.length} events`),
+    });
 
     const repeat = /repeat: threadfold (.+)$/m.exec(stderr)?.[1] ?? "";
     const again = await cli(repeat.split(" "), { cwd });
@@ -91,7 +97,10 @@ describe("threadfold fuzz", () => {
   test("--time ends the search, whatever is left of it", async () => {
     const cwd = await folderWith(good);
     const began = performance.now();
-    const { code, stdout } = await cli(["fuzz", "--reducer", "plan.ts", "--time", "1s", "--runs", "100000000"], { cwd });
+    const { code, stdout } = await cli(
+      ["fuzz", "--reducer", "plan.ts", "--time", "1s", "--runs", "100000000"],
+      { cwd },
+    );
     expect(code).toBe(0);
     expect(stdout).toContain("total");
     expect(performance.now() - began).toBeLessThan(25_000);
@@ -101,7 +110,10 @@ describe("threadfold fuzz", () => {
     const cwd = await emptyFolder();
     const { code, stdout } = await cli(["fuzz", "--runs", "3", "--ndjson"], { cwd });
     expect(code).toBe(0);
-    const records = stdout.trim().split("\n").map((line) => JSON.parse(line) as LawRecord);
+    const records = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as LawRecord);
     const subjects = new Set(records.map(({ subject }) => subject));
     for (const subject of ["state", "messages", "todos", "sandbox"]) expect(subjects.has(subject)).toBe(true);
   });

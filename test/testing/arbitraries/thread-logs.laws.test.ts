@@ -23,7 +23,8 @@ describe("threadLogs", () => {
       fc.property(threadLogs(source), ({ threads }) => {
         for (const { events } of threads) {
           expect(findBrokenLink(events.map((event) => ({ ...event, position: "" })))).toBeUndefined();
-          for (const { type, data } of events) if (source.registry.get(type)) source.registry.check({ type, data });
+          for (const { type, data } of events)
+            if (source.registry.get(type)) source.registry.check({ type, data });
         }
       }),
       { numRuns: 40 },
@@ -54,7 +55,9 @@ describe("threadLogs", () => {
     for (const { threads } of fc.sample(threadLogs(source), { numRuns: 150, seed: 7 })) {
       for (const { events } of threads) {
         for (const { type } of events) seen.add(type);
-        parallel += events.filter(({ type }, at) => type === "ToolCallStarted" && events[at + 1]?.type === type).length;
+        parallel += events.filter(
+          ({ type }, at) => type === "ToolCallStarted" && events[at + 1]?.type === type,
+        ).length;
       }
     }
     for (const type of [
@@ -82,7 +85,9 @@ describe("threadLogs", () => {
   test("`maxTurns` and `maxForks` bound what happens", () => {
     const small = fc.sample(threadLogs(source, { maxTurns: 1, maxForks: 0 }), 60);
     expect(Math.max(...small.map(({ threads }) => threads.length))).toBe(1);
-    const starts = small.map(({ threads }) => threads[0]?.events.filter(({ type }) => type === "RunStarted").length ?? 0);
+    const starts = small.map(
+      ({ threads }) => threads[0]?.events.filter(({ type }) => type === "RunStarted").length ?? 0,
+    );
     expect(Math.max(...starts)).toBeLessThanOrEqual(2);
     const forked = fc.sample(threadLogs(source, { maxForks: 3 }), 60);
     expect(Math.max(...forked.map(({ threads }) => threads.length))).toBeGreaterThan(2);

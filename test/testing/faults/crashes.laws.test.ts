@@ -55,17 +55,21 @@ describe("a process that dies at any of its writes", () => {
   test("and is opened again to close what was open: the thread is sound and goes on", async () => {
     const { writes } = await undisturbed();
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: writes }), fc.constantFrom("kept" as const, "lost" as const), async (at, effect) => {
-        const store = await openStore("memory:");
-        const dying = dyingStore(store, { at, effect });
-        const run = createAgent(options(dying)).thread("t").run("go");
-        await Promise.race([dying.dead, run.result]);
-        const agent = createAgent(options(store));
-        const thread = agent.thread("t");
-        const again = await thread.run("again").result;
-        expect(again.status).toBe("completed");
-        expect(await threadProblems(store, agent, "t", again.state)).toEqual([]);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: writes }),
+        fc.constantFrom("kept" as const, "lost" as const),
+        async (at, effect) => {
+          const store = await openStore("memory:");
+          const dying = dyingStore(store, { at, effect });
+          const run = createAgent(options(dying)).thread("t").run("go");
+          await Promise.race([dying.dead, run.result]);
+          const agent = createAgent(options(store));
+          const thread = agent.thread("t");
+          const again = await thread.run("again").result;
+          expect(again.status).toBe("completed");
+          expect(await threadProblems(store, agent, "t", again.state)).toEqual([]);
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -112,7 +116,8 @@ describe("another program that writes just before any append", () => {
       const problems = await threadProblems(store, reader, "t", state);
       expect(problems, `append ${at}`).toEqual([]);
       const events: string[] = [];
-      for await (const page of store.log.read("thread-t")) events.push(...page.map(({ data }) => JSON.stringify(data)));
+      for await (const page of store.log.read("thread-t"))
+        events.push(...page.map(({ data }) => JSON.stringify(data)));
       const intruded = events.some((data) => data.includes("theirs"));
       if (intruded) expect(state.title).toBe("theirs");
     }

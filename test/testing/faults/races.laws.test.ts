@@ -108,7 +108,10 @@ describe("in whatever order things happen", () => {
           scheduler
             .schedule(Promise.resolve(), `answer ${text}`)
             .then(() => thread.resume({ all: text }).result)
-            .then(({ status }) => status, (error: Error) => error.name);
+            .then(
+              ({ status }) => status,
+              (error: Error) => error.name,
+            );
         const outcomes = await scheduler.waitFor(Promise.all([answer("yes"), answer("no")]));
         expect(outcomes.filter((outcome) => outcome === "completed")).toHaveLength(1);
         expect(made).toHaveLength(1);
@@ -123,17 +126,25 @@ describe("in whatever order things happen", () => {
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         const store = await openStore("memory:");
         const agents = ["one", "two"].map((name) =>
-          createAgent({ name, model: new ScriptedModel({ answers: [name] }), store: scheduledStore(store, scheduler) }),
+          createAgent({
+            name,
+            model: new ScriptedModel({ answers: [name] }),
+            store: scheduledStore(store, scheduler),
+          }),
         );
         const results = agents.map((agent) =>
           agent
             .thread("t")
             .run(agent.name)
-            .result.then(({ status }) => status, (error: Error) => error.name),
+            .result.then(
+              ({ status }) => status,
+              (error: Error) => error.name,
+            ),
         );
         const outcomes = await scheduler.waitFor(Promise.all(results));
         expect(outcomes).toContain("completed");
-        for (const outcome of outcomes) expect(["completed", "ThreadBusyError", "VersionConflict"]).toContain(outcome);
+        for (const outcome of outcomes)
+          expect(["completed", "ThreadBusyError", "VersionConflict"]).toContain(outcome);
         const reader = createAgent({ model: model(), store });
         const state = await reader.thread("t").state();
         expect(await threadProblems(store, reader, "t", state)).toEqual([]);
