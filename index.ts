@@ -119,6 +119,7 @@ export {
 } from "./actors/tools/task.ts";
 export { ImageNotViewableError, type ViewImageOptions, viewImageTool } from "./actors/tools/view-image.ts";
 export { writeTodosTool } from "./actors/tools/write-todos.ts";
+export type { BlobStore } from "./events/blobs/blob-store.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
 export { defineEvent, type EventDefinition, type EventDraft } from "./events/define-event.ts";
 export type { Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";
@@ -129,16 +130,127 @@ export {
   NewerSchemaError,
 } from "./events/event-registry.ts";
 export type { Json, JsonObject } from "./events/json.ts";
+export { createFileKeyStore, KeyFileOpenToOthersError, KeyLockedError } from "./events/keys/files.ts";
+export { KeyDestroyedError, KeyMissingError, type KeyStore } from "./events/keys/key-store.ts";
+export { createMemoryKeyStore } from "./events/keys/memory.ts";
+export { RedactionRuleError } from "./events/keys/redaction-rule.ts";
+export { ReservedKeyError } from "./events/keys/seal-data.ts";
+export { blobsOfThread, type EncryptedStore, withEncryption } from "./events/keys/with-encryption.ts";
+export { storedLog } from "./events/log/encrypting-log.ts";
 export { type EventLog, VersionConflict } from "./events/log/event-log.ts";
+export { createRedactingLog, withRedaction } from "./events/log/redacting-log.ts";
 export type { Message } from "./events/message.ts";
 export { openStore } from "./events/open-store.ts";
 export type { Store } from "./events/store.ts";
+export {
+  ArchiveDiffersError,
+  type ArchivedThread,
+  type ArchiveOptions,
+  archiveThread,
+  restoreThread,
+} from "./projections/archive.ts";
+export { artifactIndex, type IndexedArtifact, readArtifacts } from "./projections/artifact-index.ts";
+export {
+  type AuditEntry,
+  type AuditQuery,
+  auditEntryOf,
+  auditTrail,
+  readAuditTrail,
+} from "./projections/audit-trail.ts";
+export {
+  type Branch,
+  type BranchTree,
+  commonAncestor,
+  readBranches,
+  readHeads,
+  type ThreadPlace,
+} from "./projections/branches.ts";
+export { builtInProjections } from "./projections/built-in.ts";
+export {
+  type AnyProjection,
+  defineProjection,
+  type ProjectedEvent,
+  type Projection,
+  ProjectionDefinitionError,
+  type ProjectionHandler,
+  type Rows,
+} from "./projections/define-projection.ts";
+export {
+  assertNoChildren,
+  deleteThread,
+  type ErasedThread,
+  type EraseOptions,
+  eraseThread,
+  ThreadHasChildrenError,
+  ThreadNotEncryptedError,
+} from "./projections/erase-thread.ts";
 export { ExportFormatError } from "./projections/export-lines.ts";
+export {
+  type Fork,
+  type ForksOf,
+  forkIndex,
+  forksFromIndex,
+  forksFromLog,
+} from "./projections/fork-index.ts";
 export { UnknownThreadError, VersionOutOfRangeError } from "./projections/lineage.ts";
+export { createMemoryProjectionStore } from "./projections/memory-projection-store.ts";
+export { type AskedQuestion, openInterrupts, readOpenInterrupts } from "./projections/open-interrupts.ts";
+export {
+  type OpenProjections,
+  type OpenProjectionsOptions,
+  openProjectionStore,
+  openProjections,
+  ProjectionNotOpenError,
+} from "./projections/open-projections.ts";
+export { costOf, type ModelPrice, type PriceTable, type TokenCounts } from "./projections/prices.ts";
+export type { ProjectionLag } from "./projections/projection-lag.ts";
+export {
+  ProjectionConflict,
+  type ProjectionStore,
+  ProjectionTableMissingError,
+  type RowQuery,
+  type SkippedEvent,
+} from "./projections/projection-store.ts";
+export { type ProjectionView, type ViewRow, viewOf } from "./projections/projection-view.ts";
 export { BrokenExportError } from "./projections/read-export.ts";
+export {
+  compareRebuild,
+  dryRunRebuild,
+  type RebuildOptions,
+  type RebuildProgress,
+  type RebuildResult,
+  RebuildStoppedError,
+  rebuildProjection,
+} from "./projections/rebuild.ts";
+export {
+  NothingToRedactError,
+  type RedactedThread,
+  type RedactOptions,
+  redactThread,
+} from "./projections/redaction.ts";
 export { type Divergence, type Refold, refold } from "./projections/refold.ts";
+export {
+  ProjectionHaltedError,
+  type ProjectionRun,
+  type ProjectionState,
+  type ProjectionStatus,
+  type RunProjectionOptions,
+  runProjection,
+} from "./projections/runner.ts";
+export {
+  generateSigningKeys,
+  type HeadVerdict,
+  parseSignedHead,
+  type SignedHead,
+  SignedHeadFormatError,
+  SigningKeyError,
+  signHead,
+  verifySignedHead,
+} from "./projections/signed-head.ts";
+export { openSqliteProjectionStore, PurgeIncompleteError } from "./projections/sqlite-projection-store.ts";
 export { createStateReader, type StateReader } from "./projections/state-at.ts";
 export { stateHash } from "./projections/state-hash.ts";
+export { type ErrorPolicy, PoisonEventError } from "./projections/table-writer.ts";
 export { type ExportOptions, exportThreads } from "./projections/thread-export.ts";
 export {
   type ImportedThread,
@@ -149,12 +261,21 @@ export {
   ThreadDiffersError,
 } from "./projections/thread-import.ts";
 export {
+  type ListedThread,
+  listThreads,
+  type ThreadListQuery,
+  threadList,
+} from "./projections/thread-list.ts";
+export {
   AmbiguousThreadError,
   PositionSyntaxError,
   resolvePosition,
   type ThreadPosition,
   UnknownRunError,
 } from "./projections/thread-position.ts";
+export { readToolStatistics, type ToolStatistics, toolStatistics } from "./projections/tool-statistics.ts";
+export { readTrace, type TraceKind, type TraceNode, type TraceOptions } from "./projections/trace.ts";
+export { type ModelUsage, readUsage, type UsageReport, usage } from "./projections/usage.ts";
 export { type Problem, type VerifiedThread, type VerifyCheck, verifyThread } from "./projections/verify.ts";
 export { createThreadReducer } from "./reducers/built-in.ts";
 export { defineReducer, type ReducerDefinition } from "./reducers/define-reducer.ts";

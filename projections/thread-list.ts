@@ -42,7 +42,7 @@ export interface ListedThread {
 }
 
 /** Metadata keys that pin a thread to the top of the list. The second is DeerFlow's. */
-export const pinKeys: readonly string[] = ["pinned", "deerflow_pinned"];
+const pinKeys: readonly string[] = ["pinned", "deerflow_pinned"];
 
 type ThreadRows = Rows<ListedThread>;
 type Event = Pick<RecordedEvent, "stream" | "version" | "recordedAt">;

@@ -20,7 +20,7 @@ export class RedactionRuleError extends Error {
 }
 
 /** Stands for what a pattern matched. */
-export const redactedMark = "[redacted]";
+const redactedMark = "[redacted]";
 
 /**
  * Reads a rule: `/…/flags` is a pattern, everything else a dot path.

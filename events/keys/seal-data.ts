@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "../json.ts";
 
 /** Key of the ciphertexts in the data of a sealed event, by path. */
-export const sealedKey = "$sealed";
+const sealedKey = "$sealed";
 /** Key of the blobs that sealed content refers to, so that copies of the log can take them along without any key. */
-export const blobsKey = "$blobs";
+const blobsKey = "$blobs";
 /** Key of the paths whose content is gone, in the data of an event that is read without its keys. */
-export const erasedKey = "$erased";
+const erasedKey = "$erased";
 
 /** The data uses a key that sealing needs for itself. */
 export class ReservedKeyError extends Error {

@@ -22,7 +22,7 @@ export interface ProjectionBench<Row> {
 }
 
 /** Time of the first event of a bench; each `record` is a second later. */
-export const benchStart = Date.UTC(2026, 0, 1);
+const benchStart = Date.UTC(2026, 0, 1);
 
 export function createProjectionBench<Row>(
   projection: Projection<Row>,
