@@ -58,12 +58,9 @@ function reducersOf({ reducers = {} }: Middleware): AnyReducerDefinition[] {
  * subjectsIn(await import("./plan.ts")).map(({ name }) => name); // ["plan"]
  */
 export function subjectsIn(exports: Members): readonly LawSubject[] {
-  const values = [
-    ...new Set([
-      ...Object.values(exports),
-      ...(isObject(exports.default) ? Object.values(exports.default) : []),
-    ]),
-  ];
+  const members = isObject(exports.default) ? Object.values(exports.default) : [];
+  // Lists, too: the options of an agent hold its middlewares in one.
+  const values = [...new Set([...Object.values(exports), ...members].flat())];
   const middlewares = values.filter(isMiddleware);
   const events = [...values.filter(isEvent), ...middlewares.flatMap((middleware) => middleware.events ?? [])];
   const reducers = new Set([...values.filter(isReducer), ...middlewares.flatMap(reducersOf)]);

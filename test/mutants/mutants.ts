@@ -90,8 +90,8 @@ export const mutants: readonly Mutant[] = [
   {
     file: "reducers/structured-response.ts",
     by: "structured_response",
-    from: "data.value),",
-    to: "data.value ?? current),",
+    from: "current, data.value)",
+    to: "current, data.value ?? current)",
   },
   { file: "reducers/title.ts", by: "title", from: 'data.origin === "user" || !current', to: "!current" },
   {
