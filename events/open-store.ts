@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { createFileBlobs } from "./blobs/files.ts";
 import { createMemoryBlobs } from "./blobs/memory.ts";
+import { sha256 } from "./hash-chain.ts";
 import { createFileKeyStore } from "./keys/files.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import { createMemoryKeyStore } from "./keys/memory.ts";
@@ -30,6 +31,8 @@ type StoreOpener = (url: string, options: OpenStoreOptions) => Promise<Store>;
 const openers: Readonly<Record<string, StoreOpener>> = {
   sqlite: openSqliteStore,
   memory: openMemoryStore,
+  postgres: openPostgresStore,
+  postgresql: openPostgresStore,
 };
 
 /** A URL names no kind of store that this version can open. */
@@ -57,9 +60,10 @@ export function withoutCredentials(url: string): string {
 const schemePattern = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
- * Opens the log, blobs and side records behind a store URL: `sqlite:<path>` or a bare path, `memory:`.
+ * Opens the log, blobs and side records behind a store URL: `sqlite:<path>` or a bare path, `memory:`,
+ * `postgres://user:password@host/database`.
  *
- * @throws {UnknownStoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError}
+ * @throws {UnknownStoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError} @throws {MissingDriverError}
  * @example
  * const store = await openStore("sqlite:.threadfold/threads.db");
  */
@@ -97,6 +101,29 @@ async function openSqliteStore(
 function encryptWith(store: Store, encrypt: boolean | KeyStore, ownKeys: () => KeyStore): Store {
   if (encrypt === false) return store;
   return withEncryption(store, encrypt === true ? ownKeys() : encrypt);
+}
+
+async function openPostgresStore(
+  url: string,
+  { blobs, encrypt, ...options }: OpenStoreOptions,
+): Promise<Store> {
+  const { openPostgres } = await import("./log/postgres.ts");
+  const { log, side, keys, ...opened } = await openPostgres(url, options);
+  try {
+    const store = {
+      url: withoutCredentials(url),
+      log,
+      side,
+      blobs: blobs ?? opened.blobs,
+      // Files of threads, and what is derived from the log, are of this machine; stores must not share them.
+      folder: resolve(".threadfold", `postgres-${sha256(withoutCredentials(url)).slice(0, 16)}`),
+      close: () => log.close(),
+    };
+    return encryptWith(store, encrypt ?? (await keys.isUsed()), () => keys);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
 }
 
 async function openMemoryStore(

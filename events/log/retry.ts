@@ -2,7 +2,7 @@ import type { RecordedEvent } from "../envelope.ts";
 import type { ExpectedVersion } from "./event-log.ts";
 
 /** An append at `"any"` is known again when it is among so many last events of its stream. */
-const anyRetryWindow = 256;
+export const anyRetryWindow = 256;
 
 /** What a retry must be able to ask of the stream. */
 export interface RecordedStream {

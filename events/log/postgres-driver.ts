@@ -1,0 +1,96 @@
+import type { Pool, PoolConfig } from "pg";
+import { LogUnavailableError } from "./event-log.ts";
+
+/** The driver of a store is not installed. */
+export class MissingDriverError extends Error {
+  override readonly name = "MissingDriverError";
+  constructor(
+    readonly driver: string,
+    cause: unknown,
+  ) {
+    super(`The package "${driver}" is not installed, and this store needs it. Run: npm install ${driver}`, {
+      cause,
+    });
+  }
+}
+
+export interface PostgresOptions {
+  /** `full` (default): an acknowledged append survives a crash of the server. `normal`: the last ones may be lost. */
+  readonly synchronous?: "full" | "normal";
+  /** Refuses every write. */
+  readonly readOnly?: boolean;
+  /** How long a write waits for others that write, in milliseconds. Default 10,000. */
+  readonly busyTimeoutMs?: number;
+  /** How often subscriptions look for news for which no notification came, in milliseconds. Default 250. */
+  readonly pollIntervalMs?: number;
+  /** How long a connection may take to be made, in milliseconds. Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** How long the answer of one statement may take, in milliseconds. Default 30,000. */
+  readonly callTimeoutMs?: number;
+  /** For how long a call tries again while the server is away, in milliseconds. Default 10,000. */
+  readonly reconnectMs?: number;
+  /** Connections at most. Default 10. */
+  readonly maxConnections?: number;
+}
+
+/** A URL taken apart: what the driver gets, and what is ours. */
+export interface PostgresAddress {
+  readonly connectionString: string;
+  /** Schema that holds the tables: `?schema=<name>`, default `threadfold`. */
+  readonly schema: string;
+  /** Host, port and database, without credentials: for messages. */
+  readonly where: string;
+}
+
+const schemaForm = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/** @throws {LogUnavailableError} the URL cannot be read, or names a schema that is none */
+export function parsePostgresUrl(url: string): PostgresAddress {
+  if (!URL.canParse(url)) {
+    throw new LogUnavailableError(
+      "The PostgreSQL URL cannot be read. Write postgres://user:password@host:5432/database, special characters of the password percent-encoded.",
+    );
+  }
+  const parsed = new URL(url);
+  const schema = parsed.searchParams.get("schema") ?? "threadfold";
+  if (!schemaForm.test(schema)) {
+    throw new LogUnavailableError(
+      `"${schema.slice(0, 80)}" is no schema name. Use 1 to 63 of the characters a-z 0-9 _, starting with a letter.`,
+    );
+  }
+  parsed.searchParams.delete("schema");
+  const host = parsed.host || parsed.searchParams.get("host") || "localhost";
+  return { connectionString: parsed.href, schema, where: `postgres://${host}${parsed.pathname}` };
+}
+
+/** Loads the driver and makes a pool; connects to nothing yet. @throws {MissingDriverError} */
+export async function createPostgresPool(
+  address: PostgresAddress,
+  options: PostgresOptions = {},
+): Promise<Pool> {
+  const { connectTimeoutMs = 10_000, callTimeoutMs = 30_000, busyTimeoutMs = 10_000 } = options;
+  const settings = [
+    `lock_timeout=${Math.max(1, Math.round(busyTimeoutMs))}`,
+    // Survives whatever the role or the database sets.
+    `synchronous_commit=${options.synchronous === "normal" ? "off" : "on"}`,
+    ...(options.readOnly ? ["default_transaction_read_only=on"] : []),
+  ];
+  const config: PoolConfig = {
+    connectionString: address.connectionString,
+    application_name: "threadfold",
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: callTimeoutMs,
+    keepAlive: true,
+    options: settings.map((setting) => `-c ${setting}`).join(" "),
+    // An idle store keeps no process alive.
+    allowExitOnIdle: true,
+  };
+  const { default: driver } = await import("pg").catch((cause) => {
+    throw new MissingDriverError("pg", cause);
+  });
+  const pool = new driver.Pool(config);
+  // A connection that breaks while idle is replaced by the next call, which meets the error if it lasts.
+  pool.on("error", () => undefined);
+  return pool;
+}

@@ -1,0 +1,211 @@
+import type { Pool, PoolClient } from "pg";
+import { LogFormatError, LogUnavailableError } from "./event-log.ts";
+import { translatePostgresError } from "./postgres-errors.ts";
+
+/** Oldest server version that is tested: 12. */
+const oldestServer = 120_000;
+/** One lock for whoever changes the tables; the hash of the schema's name is the other half of the key. */
+const migrationLock = 0x54464d;
+
+/**
+ * What brings a schema from each version to the next. Names are qualified by the search path of the transaction.
+ * `json` keeps a text as it came; `jsonb` would refuse U+0000 and reorder keys. Ids and names sort by bytes.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE streams (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    version integer NOT NULL,
+    hash bytea NOT NULL,
+    deleted boolean NOT NULL DEFAULT false,
+    first_at text,
+    last_at text
+  );
+  CREATE TABLE events (
+    position bigint PRIMARY KEY,
+    stream bigint NOT NULL REFERENCES streams (id),
+    version integer NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    schema integer NOT NULL,
+    data json NOT NULL,
+    recorded_at text NOT NULL,
+    metadata json NOT NULL,
+    hash bytea NOT NULL,
+    previous_hash bytea NOT NULL,
+    UNIQUE (stream, version)
+  );
+  CREATE TABLE side (
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    revision integer NOT NULL,
+    value json NOT NULL,
+    PRIMARY KEY (kind, key)
+  );
+  CREATE TABLE blobs (
+    sha256 bytea PRIMARY KEY,
+    content bytea NOT NULL,
+    written_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  ALTER TABLE blobs ALTER COLUMN content SET STORAGE EXTERNAL;
+  CREATE TABLE keys (id text COLLATE "C" PRIMARY KEY, key bytea);
+
+  CREATE FUNCTION last_position() RETURNS bigint LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT greatest(
+      coalesce((SELECT max(position) FROM events), 0),
+      (SELECT value::bigint FROM meta WHERE key = 'erased_through'))
+  $$;
+
+  /* One call is one transaction. The lock makes the order of positions the order of commits: whoever read position n
+     can never be given a lower one later. Streams that are not where the caller believes come back, and then nothing
+     is written; otherwise one row comes back, with the position before the first new event. */
+  CREATE FUNCTION append(
+    names text[], known integer[], heads integer[], head_hashes bytea[],
+    event_streams text[], versions integer[], ids text[], types text[], schemas integer[], datas text[],
+    times text[], metadatas text[], hashes bytea[], previous_hashes bytea[]
+  ) RETURNS TABLE (stale text, head integer, head_hash bytea, is_deleted boolean, base bigint)
+  LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+  DECLARE
+    before bigint;
+  BEGIN
+    PERFORM pg_advisory_xact_lock('events'::regclass::oid::bigint);
+    RETURN QUERY
+      SELECT n.name, coalesce(s.version, 0), s.hash, coalesce(s.deleted, false), NULL::bigint
+      FROM unnest(names, known) AS n (name, known) LEFT JOIN streams s ON s.name = n.name
+      WHERE coalesce(s.version, 0) <> n.known OR s.deleted;
+    IF FOUND THEN RETURN; END IF;
+    before := last_position();
+    INSERT INTO streams (name, version, hash, first_at, last_at)
+      SELECT n.name, n.head, n.hash, min(e.at), (array_agg(e.at ORDER BY e.version DESC))[1]
+      FROM unnest(names, heads, head_hashes) AS n (name, head, hash)
+      JOIN unnest(event_streams, versions, times) AS e (name, version, at) ON e.name = n.name
+      GROUP BY n.name, n.head, n.hash
+      ON CONFLICT (name) DO UPDATE
+        SET version = excluded.version, hash = excluded.hash, last_at = excluded.last_at;
+    INSERT INTO events
+      (position, stream, version, id, type, schema, data, recorded_at, metadata, hash, previous_hash)
+      SELECT before + e.place, s.id, e.version, e.id, e.type, e.schema, e.data::json, e.at, e.metadata::json,
+        e.hash, e.previous_hash
+      FROM unnest(event_streams, versions, ids, types, schemas, datas, times, metadatas, hashes, previous_hashes)
+        WITH ORDINALITY AS e (name, version, id, type, schema, data, at, metadata, hash, previous_hash, place)
+      JOIN streams s ON s.name = e.name
+      ORDER BY e.place;
+    PERFORM pg_notify('threadfold', current_schema());
+    RETURN QUERY SELECT NULL::text, NULL::integer, NULL::bytea, NULL::boolean, before;
+  END $$;
+
+  /* Positions are never given twice: a reader that stands behind the erased events must see the next ones. */
+  CREATE FUNCTION erase(stream_name text, empty_hash bytea) RETURNS void
+  LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock('events'::regclass::oid::bigint);
+    UPDATE meta SET value = last_position()::text WHERE key = 'erased_through';
+    DELETE FROM events USING streams s WHERE events.stream = s.id AND s.name = stream_name;
+    INSERT INTO streams (name, version, hash, deleted) VALUES (stream_name, 0, empty_hash, true)
+      ON CONFLICT (name) DO UPDATE SET deleted = true;
+  END $$;
+
+  /* Losing a side record costs time, never data: it waits for no sync. */
+  CREATE FUNCTION put_side(the_kind text, the_key text, new_value text, if_revision integer) RETURNS integer
+  LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+  DECLARE
+    given integer;
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    IF if_revision IS NULL THEN
+      INSERT INTO side (kind, key, revision, value) VALUES (the_kind, the_key, 1, new_value::json)
+        ON CONFLICT (kind, key) DO UPDATE SET revision = side.revision + 1, value = excluded.value
+        RETURNING revision INTO given;
+    ELSIF if_revision = 0 THEN
+      INSERT INTO side (kind, key, revision, value) VALUES (the_kind, the_key, 1, new_value::json)
+        ON CONFLICT (kind, key) DO NOTHING RETURNING revision INTO given;
+    ELSE
+      UPDATE side SET revision = revision + 1, value = new_value::json
+        WHERE kind = the_kind AND key = the_key AND revision = if_revision RETURNING revision INTO given;
+    END IF;
+    RETURN given;
+  END $$;
+  `,
+];
+
+async function versionOf(client: PoolClient, schema: string): Promise<number> {
+  const { rows } = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [`${schema}.meta`]);
+  if (!rows[0]?.there) return 0;
+  const found = await client.query(`SELECT value FROM ${schema}.meta WHERE key = 'schema'`);
+  return Number(found.rows[0]?.value ?? 0);
+}
+
+function checkVersion(version: number, schema: string, where: string): void {
+  if (version <= migrations.length) return;
+  throw new LogFormatError(
+    `${where}: schema "${schema}" has format ${version}, this Threadfold knows ${migrations.length}. A newer version wrote it; update Threadfold.`,
+  );
+}
+
+async function checkServer(client: PoolClient, where: string): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding",
+  );
+  const { version, encoding } = rows[0];
+  if (version < oldestServer) {
+    throw new LogFormatError(
+      `${where} is PostgreSQL ${Math.floor(version / 10_000)}, which is too old. Use version ${oldestServer / 10_000} or later.`,
+    );
+  }
+  if (encoding !== "UTF8") {
+    throw new LogFormatError(
+      `${where} keeps its texts as ${encoding}, which cannot hold every character. Use a database with encoding UTF8.`,
+    );
+  }
+}
+
+async function migrate(client: PoolClient, schema: string, where: string): Promise<void> {
+  await client.query("BEGIN");
+  await client.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [migrationLock, schema]);
+  await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  await client.query(`SET LOCAL search_path TO ${schema}`);
+  await client.query("CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)");
+  await client.query(
+    "INSERT INTO meta VALUES ('schema', '0'), ('erased_through', '0') ON CONFLICT DO NOTHING",
+  );
+  const version = await versionOf(client, schema);
+  checkVersion(version, schema, where);
+  for (const migration of migrations.slice(version)) await client.query(migration);
+  await client.query("UPDATE meta SET value = $1 WHERE key = 'schema'", [String(migrations.length)]);
+  await client.query("COMMIT");
+}
+
+/**
+ * Connects, checks the server, and makes or updates the tables, so that wrong URLs and servers are met at once. A
+ * server whose tables are up to date is only read.
+ *
+ * @throws {LogUnavailableError} @throws {LogFormatError}
+ */
+export async function preparePostgres(
+  pool: Pool,
+  schema: string,
+  where: string,
+  readOnly: boolean,
+): Promise<void> {
+  let client: PoolClient | undefined;
+  try {
+    client = await pool.connect();
+    await checkServer(client, where);
+    const version = await versionOf(client, schema);
+    checkVersion(version, schema, where);
+    if (version < migrations.length) {
+      if (readOnly) {
+        throw new LogUnavailableError(
+          `${where} has no store in schema "${schema}", or an old one, and was opened for reading only. Open it once for writing.`,
+        );
+      }
+      await migrate(client, schema, where);
+    }
+    client.release();
+  } catch (error) {
+    client?.release(true);
+    if (error instanceof LogFormatError || error instanceof LogUnavailableError) throw error;
+    throw translatePostgresError(error, where);
+  }
+}
