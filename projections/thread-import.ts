@@ -11,6 +11,7 @@ import { createThreadReducer } from "../reducers/built-in.ts";
 import type { StateReducer } from "../reducers/thread-state.ts";
 import { looksLikeExport } from "./export-lines.ts";
 import { threadFromState } from "./langgraph-import/import-thread-state.ts";
+import { moveLargeMessages } from "./langgraph-import/move-large-messages.ts";
 import { BrokenLineageError } from "./lineage.ts";
 import { readExport } from "./read-export.ts";
 import { refold } from "./refold.ts";
@@ -239,7 +240,7 @@ export interface ImportedThreadState extends ImportedThread {
 
 /**
  * Imports a LangGraph thread state, or the history of one, as the events that lead to its values. The same document
- * again adds nothing.
+ * again adds nothing. Messages that no event can hold have their content in the blob store.
  *
  * @param options.threadId imports under this id; left out: the thread's own
  * @throws {NotAThreadError} @throws {ThreadDiffersError} @throws {StreamDeletedError} @throws {EventTooLargeError}
@@ -251,7 +252,9 @@ export async function importThreadState(
   document: Json,
   options: { readonly threadId?: string } = {},
 ): Promise<ImportedThreadState> {
-  const { threadId, events, notes } = threadFromState(document, options);
+  const slim = await moveLargeMessages(document, target.blobs);
+  const { threadId, events, notes: kept } = threadFromState(slim.document, options);
+  const notes = [...slim.notes, ...kept];
   const [imported] = await importStreams(target, new Map([[threadStream(threadId), events]]));
   return { ...(imported ?? { threadId, version: 0, added: 0 }), notes };
 }

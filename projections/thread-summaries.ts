@@ -3,7 +3,7 @@ import { threadIdOf } from "../events/envelope.ts";
 import type { EventLog, StreamSummary } from "../events/log/event-log.ts";
 import type { ThreadForked } from "../events/thread.ts";
 import { title as titleReducer } from "../reducers/title.ts";
-import { readLineage } from "./lineage.ts";
+import { BrokenLineageError, readLineage, resolveLineage } from "./lineage.ts";
 
 export type SummaryStatus =
   | "idle"
@@ -59,13 +59,26 @@ const orders = {
   events: (stream: StreamSummary) => String(stream.version).padStart(16, "0"),
 } as const;
 
+/** Events of the whole lineage; of the thread alone when its parent is missing, so that it is listed all the same. */
+async function* summaryEvents(log: EventLog, { stream, version }: StreamSummary) {
+  const types = { types: summaryTypes };
+  try {
+    await resolveLineage(log, stream, version);
+  } catch (error) {
+    if (!(error instanceof BrokenLineageError)) throw error;
+    yield* log.read(stream, { to: version, ...types });
+    return;
+  }
+  yield* readLineage(log, stream, version, types);
+}
+
 async function summarize(log: EventLog, stream: StreamSummary, threadId: string): Promise<ThreadSummary> {
   let title: string | null | undefined;
   let status: SummaryStatus = "idle";
   let runs = 0;
   let parentThreadId: string | null = null;
   const setTitle = titleReducer.on.TitleSet;
-  for await (const page of readLineage(log, stream.stream, stream.version, { types: summaryTypes })) {
+  for await (const page of summaryEvents(log, stream)) {
     for (const event of page) {
       status = statusAfter[event.type] ?? status;
       if (event.type === "RunStarted") runs += 1;
@@ -95,7 +108,6 @@ async function summarize(log: EventLog, stream: StreamSummary, threadId: string)
  * Threads of a log, the latest first, without a projection. Reads the events of those threads only that it gives,
  * unless it has to look into all of them for a status or a title.
  *
- * @throws {BrokenLineageError} a fork's parent is missing
  * @example
  * for await (const thread of threadSummaries(store.log, { limit: 20 })) print(thread.title);
  */

@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly right?: boolean;
   /** Columns of the screen at most; longer texts are cut. */
   readonly width?: number;
+  /** Columns of the screen at least, so that the parts of a list that comes in parts line up. */
+  readonly least?: number;
 }
 
 const borderless = {
@@ -43,6 +45,7 @@ export async function printRows<Row>(
   terminal: Terminal,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
+  { head = true }: { readonly head?: boolean } = {},
 ): Promise<void> {
   if (!terminal.screen) {
     for (const row of rows)
@@ -51,15 +54,16 @@ export async function printRows<Row>(
   }
   const { bold } = terminal.colors;
   const table = new Table({
-    head: columns.map(({ head }) => bold(head)),
+    ...(head && { head: columns.map((column) => bold(column.head)) }),
     colAligns: columns.map(({ right }) => (right ? "right" : "left")),
     chars: borderless,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
   });
   for (const row of rows) {
     table.push(
-      columns.map(({ text, paint, width }) => {
-        const shown = cut(text(row), width);
+      columns.map(({ text, paint, width, least = 0, right }) => {
+        const fitted = cut(text(row), width);
+        const shown = right ? fitted.padStart(least) : fitted.padEnd(least);
         return paint ? paint(shown, row) : shown;
       }),
     );

@@ -134,12 +134,13 @@ function printer(session: Session, threadId: string): Printer {
   const utc = options.utc === true || !terminal.screen;
   const { dim, cyan, bold } = terminal.colors;
   const columns: Column<Found>[] = [
-    { head: "version", text: ({ event }) => String(event.version), right: true, paint: bold },
-    { head: "time", text: ({ event }) => shownTime(event.recordedAt, { utc }), paint: dim },
-    { head: "type", text: ({ event }) => event.type, paint: cyan },
-    { head: "by", text: ({ event }) => event.metadata.by, width: 28, paint: dim },
+    { head: "version", text: ({ event }) => String(event.version), right: true, paint: bold, least: 7 },
+    { head: "time", text: ({ event }) => shownTime(event.recordedAt, { utc }), paint: dim, least: 12 },
+    { head: "type", text: ({ event }) => event.type, paint: cyan, least: 20 },
+    { head: "by", text: ({ event }) => event.metadata.by, width: 28, paint: dim, least: 22 },
     { head: "", text: ({ event }) => eventText(event), width: Math.max(20, terminal.width - 78) },
   ];
+  let begun = false;
   return {
     async rows(found) {
       if (options.ndjson) {
@@ -149,7 +150,8 @@ function printer(session: Session, threadId: string): Printer {
         return;
       }
       const plain = found.filter(({ values }) => values === undefined);
-      if (plain.length > 0) await printRows(terminal, columns, plain);
+      if (plain.length > 0) await printRows(terminal, columns, plain, { head: !begun });
+      begun ||= plain.length > 0;
       for (const { values = [] } of found)
         for (const value of values) await terminal.line(JSON.stringify(value));
     },

@@ -1,6 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { readInput } from "../read-input.ts";
 import type { Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** `threadfold import` */
 export function define(command: Command, session: Session): void {
@@ -11,6 +12,12 @@ export function define(command: Command, session: Session): void {
       const { terminal, options } = session;
       const text = await readInput(file);
       const { importText } = await import("../../../projections/thread-import.ts");
+      const { looksLikeExport } = await import("../../../projections/export-lines.ts");
+      if (threadId !== undefined && looksLikeExport(text.split("\n", 1)[0] ?? "")) {
+        throw new UsageError(
+          "An export keeps the ids of its threads. Its hashes cover them. Leave --as out, or import the LangGraph thread again under another id.",
+        );
+      }
       const store = await session.store();
       const target = { ...store, ...(await session.reading()) };
       const { threads, notes } = await importText(target, text, threadId === undefined ? {} : { threadId });

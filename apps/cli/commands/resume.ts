@@ -16,7 +16,7 @@ export function define(command: Command, session: Session): void {
     .option("--edit <json>", "run the call with these arguments instead")
     .option("--answer <text>", "answer a question; JSON is taken as JSON")
     .option("--interrupt <id>", "only this question (default: all that are open)")
-    .option("--model <name>", "model to go on with")
+    .option("--model <name>", "model to go on with (default: that of the thread's last call)")
     .option("--agent <file>", "file that exports the agent")
     .addOption(
       new Option("--stream <what>", "what to show while it runs")
@@ -31,7 +31,7 @@ export function define(command: Command, session: Session): void {
         checkModel: true,
         // The call that waits was asked for by this rule; without it the answer would find nobody.
         approve: "ask",
-        ...(flags.model !== undefined && { model: flags.model }),
+        ...(await modelOf(session, threadId, flags.model)),
         ...(flags.agent !== undefined && { agent: flags.agent }),
       });
       const thread = agent.thread(threadId);
@@ -58,6 +58,23 @@ export function define(command: Command, session: Session): void {
       const first = await followRun(session, thread.resume(answers), flags.stream);
       await concludeRun(session, await answerQuestions(session, thread, first, policy));
     });
+}
+
+/** The model of the flag or of the settings; else the one that the thread's last call went to. */
+async function modelOf(
+  session: Session,
+  threadId: string,
+  flag: string | undefined,
+): Promise<{ readonly model?: string }> {
+  if (flag !== undefined) return { model: flag };
+  if ((await session.settings()).model.from !== "default") return {};
+  const { log } = await session.store();
+  const options = { types: ["ModelCallStarted"], backwards: true, limit: 1 };
+  for await (const page of log.read(`thread-${threadId}`, options)) {
+    const { model } = (page[0]?.data ?? {}) as { model?: unknown };
+    if (typeof model === "string" && /^[a-z-]+:/.test(model)) return { model };
+  }
+  return {};
 }
 
 interface AnswerFlags {

@@ -130,7 +130,7 @@ describe("a language model", () => {
     expect(asked.stderr).toContain(`threadfold resume ${thread} --approve`);
     expect((await cli(["threads"], { cwd })).stdout).toContain("\tinterrupted\t");
 
-    const resumed = await cli(["resume", thread.slice(0, 20), "--approve", "--model", "openai:m"], {
+    const resumed = await cli(["resume", thread.slice(0, 20), "--approve"], {
       cwd,
       env,
     });
@@ -209,6 +209,33 @@ describe("a language model", () => {
     );
     expect(code).toBe(130);
     expect(stdout).toMatch(/RunCancelled\s+Ctrl-C/);
+    expect((await cli(["verify", "t"], { cwd })).code).toBe(0);
+  });
+
+  test("that is never let go: Ctrl-C twice ends at once, what was recorded holds", async () => {
+    const cwd = await emptyFolder();
+    const env = await modelServer(() => undefined);
+    await writeFile(
+      join(cwd, "agent.ts"),
+      `const stuck = { name: "stuck", middleware: true, release: () => new Promise(() => {}) };
+       export default { model: "openai:m", middleware: [stuck] };`,
+    );
+    let signals = 0;
+    const { code, stdout } = await cli(
+      ["run", "--agent", "agent.ts", "--thread", "t", "--stream", "events", "hi"],
+      {
+        cwd,
+        env,
+        onStdout: (text, child) => {
+          const waits = signals === 0 ? "ModelCallStarted" : "RunCancelRequested";
+          if (signals > 1 || !text.includes(waits)) return;
+          signals += 1;
+          child.kill("SIGINT");
+        },
+      },
+    );
+    expect({ code, signals }).toEqual({ code: 130, signals: 2 });
+    expect(stdout).not.toContain("RunCancelled");
     expect((await cli(["verify", "t"], { cwd })).code).toBe(0);
   });
 

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { resolveBlobs } from "../../../events/blobs/blob-content.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import type { Json, JsonObject } from "../../../events/json.ts";
 import { createMemoryLog } from "../../../events/log/memory.ts";
+import { createMemorySide } from "../../../events/log/memory-side.ts";
+import type { Message } from "../../../events/message.ts";
 import { threadFromState } from "../../../projections/langgraph-import/import-thread-state.ts";
 import { NotAThreadError } from "../../../projections/langgraph-import/source-thread.ts";
+import { createStateReader } from "../../../projections/state-at.ts";
 import { importThreadState, ThreadDiffersError } from "../../../projections/thread-import.ts";
+import { reading } from "../sample-thread.ts";
 import { foldedValues } from "./values-of.ts";
 
 const human = (id: string, content = id): JsonObject => ({ id, type: "human", content });
@@ -418,6 +423,20 @@ describe("importing into a store", () => {
       threadId: "other",
     });
     expect(threadId).toBe("other");
+  });
+
+  test("a message that no event can hold has its content in the blob store, and the report says so", async () => {
+    const store = target();
+    const content = "long ".repeat(200_000);
+    const { notes, threadId, version } = await importThreadState(
+      store,
+      state({ messages: [human("h", content), ai("a")] }),
+    );
+    expect(notes.join()).toContain("messages.0: it is too large for an event");
+    const reader = createStateReader({ log: store.log, side: createMemorySide(), ...reading });
+    const { messages } = (await reader.stateAt(threadId, version)) as { messages: Message[] };
+    expect((await resolveBlobs(messages[0] as Message, store.blobs)).content).toBe(content);
+    expect(messages[1]).toEqual(ai("a"));
   });
 
   test.each<[string, Json]>([
