@@ -10,6 +10,8 @@ export type RunCut = "cancelled" | "taken over" | "abandoned" | "open";
 export interface RecordedRun {
   readonly threadId: string;
   readonly runId: string;
+  /** Name of the model that it asked first; undefined: none. */
+  readonly model: string | undefined;
   /** Version before the run's first event. */
   readonly after: number;
   /** Events of the run in order, data upcast. */
@@ -67,7 +69,9 @@ function runOf(threadId: string, events: readonly RecordedEvent[]): RecordedRun 
   const started = events.find(({ type }) => type === "RunStarted");
   const { runId } = (started?.data ?? { runId: "" }) as { runId: string };
   const after = (events[0]?.version ?? 1) - 1;
-  return { threadId, runId, after, events, ...cutOf(events) };
+  const call = events.find(({ type }) => type === "ModelCallStarted");
+  const { model } = (call?.data ?? {}) as { model?: string };
+  return { threadId, runId, model, after, events, ...cutOf(events) };
 }
 
 function cutOf(events: readonly RecordedEvent[]): Pick<RecordedRun, "comparable" | "cut"> {
@@ -87,4 +91,13 @@ function cutOf(events: readonly RecordedEvent[]): Pick<RecordedRun, "comparable"
   // The end is one batch with what stands before it.
   const comparable = events.findIndex(({ recordedAt }) => recordedAt === last.recordedAt);
   return { comparable, cut: wasAbandoned ? "abandoned" : "cancelled" };
+}
+
+/** Name of the model that a thread asked first; undefined: it asked none. */
+export async function firstModel(log: EventLog, threadId: string): Promise<string | undefined> {
+  const options = { types: ["ModelCallStarted"], limit: 1 };
+  for await (const [event] of log.read(threadStream(threadId), options)) {
+    if (event) return (event.data as { model?: string }).model;
+  }
+  return undefined;
 }

@@ -10,7 +10,7 @@ import type { ReplayMissError } from "../models/replay/replay-model.ts";
 import { withRecordedAnswers } from "../steps/recorded-answers.ts";
 import { answersOfRun, inputOf } from "./answers-of-run.ts";
 import { createEventComparison } from "./compare-events.ts";
-import { type RecordedRun, type RunCut, readRecordedRuns } from "./recorded-run.ts";
+import { firstModel, type RecordedRun, type RunCut, readRecordedRuns } from "./recorded-run.ts";
 import { storeBefore } from "./store-before.ts";
 
 /** An agent that was made ready cannot be put on another store. */
@@ -71,6 +71,12 @@ export interface RerunOptions {
   readonly configurable?: RunOptions["configurable"];
 }
 
+/** Makes the agent for a store; `model` is the name of the model that the run asked. */
+export type AgentFor = (
+  store: Store,
+  recorded: { readonly model: string | undefined },
+) => Agent | Promise<Agent>;
+
 /**
  * Executes the hooks of recorded runs again, with the answers of models and tools from the log, and compares the events
  * that come out with those that are recorded. Each run begins where it began then. No model, tool or sandbox is
@@ -85,12 +91,12 @@ export interface RerunOptions {
 export async function rerunThread(
   source: Store,
   threadId: string,
-  agentFor: (store: Store) => Agent | Promise<Agent>,
+  agentFor: AgentFor,
   options: RerunOptions = {},
 ): Promise<Rerun> {
   await checkVersion(source.log, threadStream(threadId), options.to);
   const probe = await storeBefore(source, threadId, 0);
-  const reading = await agentFor(probe);
+  const reading = await agentFor(probe, { model: await firstModel(source.log, threadId) });
   const recorded = await readRecordedRuns(source.log, reading.registry, threadId, options.to);
   await reading.close();
   await probe.close();
@@ -105,11 +111,11 @@ export async function rerunThread(
 async function rerunOne(
   source: Store,
   run: RecordedRun,
-  agentFor: (store: Store) => Agent | Promise<Agent>,
+  agentFor: AgentFor,
   options: RerunOptions,
 ): Promise<RerunRun> {
   const store = await storeBefore(source, run.threadId, run.after);
-  const agent = await agentFor(store);
+  const agent = await agentFor(store, { model: run.model });
   if ((await agent.store()) !== store) throw new AgentStoreError(agent.name);
   try {
     const { emitted, miss } = await emit(agent, store, run, options);

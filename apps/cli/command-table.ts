@@ -12,6 +12,7 @@ export interface CommandEntry {
 export const commandTable: readonly CommandEntry[] = [
   { name: "run", summary: "run an agent on a thread", load: () => import("./commands/run.ts") },
   { name: "resume", summary: "answer what a thread waits for", load: () => import("./commands/resume.ts") },
+  { name: "serve", summary: "serve agents over HTTP", load: () => import("./commands/serve.ts") },
   { name: "threads", alias: "ls", summary: "list threads", load: () => import("./commands/threads.ts") },
   { name: "events", summary: "show or follow a thread's events", load: () => import("./commands/events.ts") },
   {
@@ -22,9 +23,35 @@ export const commandTable: readonly CommandEntry[] = [
   { name: "diff", summary: "compare the states of two versions", load: () => import("./commands/diff.ts") },
   {
     name: "replay",
-    summary: "refold a thread and check its states",
+    summary: "refold a thread, or run its hooks again",
     load: () => import("./commands/replay.ts"),
   },
+  {
+    name: "blame",
+    summary: "show which events changed a field",
+    load: () => import("./commands/blame.ts"),
+  },
+  {
+    name: "watch-path",
+    summary: "show a path's value over all versions",
+    load: () => import("./commands/watch-path.ts"),
+  },
+  {
+    name: "seen",
+    summary: "show exactly what a model was given",
+    load: () => import("./commands/seen.ts"),
+  },
+  {
+    name: "what-if",
+    summary: "do a run otherwise in a fork, and compare",
+    load: () => import("./commands/what-if.ts"),
+  },
+  {
+    name: "regenerate",
+    summary: "ask for another answer, or edit the question",
+    load: () => import("./commands/regenerate.ts"),
+  },
+  { name: "heads", summary: "name versions of a thread", load: () => import("./commands/heads.ts") },
   { name: "fork", summary: "start a new thread from a version", load: () => import("./commands/fork.ts") },
   { name: "rewind", summary: "take a thread back to a version", load: () => import("./commands/rewind.ts") },
   { name: "verify", summary: "check hashes, states and blobs", load: () => import("./commands/verify.ts") },

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Agent, AgentOptions } from "../../actors/agent-contract.ts";
+import type { Store } from "../../events/store.ts";
 import type { Session } from "./session.ts";
 
 /** What a command line says about its agent. */
@@ -16,23 +17,25 @@ export interface AgentFlags {
 
 /** The agent of a call: that of `--agent` or the config file, else the built-in one. Closed when the command ends. */
 export async function openAgent(session: Session, flags: AgentFlags = {}): Promise<Agent> {
+  const agent = await agentOn(session, await session.store(), flags);
+  session.onEnd(() => agent.close());
+  return agent;
+}
+
+/** The same agent on another store. Whoever asks closes it. */
+export async function agentOn(session: Session, store: Store, flags: AgentFlags): Promise<Agent> {
   const settings = await session.settings();
-  const store = await session.store();
   const file = flags.agent === undefined ? settings.agent.value : resolve(flags.agent);
   const limits = flags.limits ?? {};
-  let agent: Agent;
   if (file !== undefined) {
     const model = flags.model ?? (settings.model.from === "default" ? undefined : settings.model.value);
     const { loadAgent } = await import("./load-agent.ts");
-    agent = await loadAgent(file, { store, limits, ...(model !== undefined && { model }) });
-  } else {
-    const { createBuiltInAgent } = await import("./built-in-agent.ts");
-    const model = flags.model ?? settings.model.value;
-    if (flags.checkModel) await checkModel(model);
-    agent = createBuiltInAgent({ store, model, limits, approve: flags.approve ?? "all" });
+    return loadAgent(file, { store, limits, ...(model !== undefined && { model }) });
   }
-  session.onEnd(() => agent.close());
-  return agent;
+  const { createBuiltInAgent } = await import("./built-in-agent.ts");
+  const model = flags.model ?? settings.model.value;
+  if (flags.checkModel) await checkModel(model);
+  return createBuiltInAgent({ store, model, limits, approve: flags.approve ?? "all" });
 }
 
 /** @throws {UnknownModelError} @throws {MissingProviderError} @throws {MissingKeyError} */

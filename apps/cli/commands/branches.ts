@@ -1,5 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { BranchTree } from "../../../projections/branches.ts";
+import type { BranchComparison } from "../../../projections/compare-branches.ts";
 import type { Session } from "../session.ts";
 
 /** `threadfold branches` */
@@ -7,7 +8,8 @@ export function define(command: Command, session: Session): void {
   command
     .argument("<thread>", "the thread")
     .option("--ancestor <position>", "the last position that the thread has in common with this one")
-    .action(async (thread, { ancestor }) => {
+    .option("--compare <position>", "what the two did since their last common position, and how they differ")
+    .action(async (thread, { ancestor, compare }) => {
       const { terminal, options } = session;
       const { commonAncestor, readBranches } = await import("../../../projections/branches.ts");
       const { resolvePosition } = await import("../../../projections/thread-position.ts");
@@ -21,11 +23,38 @@ export function define(command: Command, session: Session): void {
         else terminal.say("The two have nothing in common.");
         return;
       }
+      if (compare !== undefined) {
+        const { compareBranches } = await import("../../../projections/compare-branches.ts");
+        const other = await resolvePosition(log, compare);
+        const compared = await compareBranches(
+          log,
+          await session.readerOf(position.threadId),
+          position,
+          other,
+        );
+        if (options.json) return terminal.json(compared);
+        if (options.ndjson) return terminal.record(compared);
+        return printComparison(compared, session);
+      }
       const tree = await readBranches(log, position.threadId);
       if (options.json) return terminal.json({ tree });
       if (options.ndjson) return terminal.record({ tree });
       await printTree(tree, 0, session);
     });
+}
+
+async function printComparison(compared: BranchComparison, { terminal }: Session): Promise<void> {
+  const { ancestor, left, right, fields } = compared;
+  const { bold } = terminal.colors;
+  await terminal.line(
+    ancestor ? `in common up to ${ancestor.threadId}@${ancestor.version}` : "nothing in common",
+  );
+  for (const { at, events, types, fields: changed } of [left, right]) {
+    const counts = Object.entries(types).map(([type, count]) => (count === 1 ? type : `${type} ×${count}`));
+    await terminal.line(`${bold(`${at.threadId}@${at.version}`)}  ${events} events: ${counts.join(", ")}`);
+    await terminal.line(`  changed ${changed.length === 0 ? "nothing" : changed.join(", ")}`);
+  }
+  await terminal.line(`fields that differ: ${fields.length === 0 ? "none" : fields.join(", ")}`);
 }
 
 async function printTree(tree: BranchTree, depth: number, session: Session): Promise<void> {

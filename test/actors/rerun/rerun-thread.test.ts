@@ -4,7 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { AgentOptions } from "../../../actors/agent-contract.ts";
 import { createAgent } from "../../../actors/create-agent.ts";
-import { createMiddleware, type Middleware } from "../../../actors/middleware/define-middleware.ts";
+import {
+  createMiddleware,
+  type HookRuntime,
+  type HookState,
+  type Middleware,
+} from "../../../actors/middleware/define-middleware.ts";
 import { titleMiddleware } from "../../../actors/middleware/title.ts";
 import { todosMiddleware } from "../../../actors/middleware/todos.ts";
 import { ReplayMissError } from "../../../actors/models/replay/replay-model.ts";
@@ -73,7 +78,7 @@ describe("rerunThread", () => {
     const original = titleMiddleware();
     const changed: Middleware = {
       ...original,
-      afterModel: async (state: never, runtime: never) => {
+      afterModel: async (state: HookState, runtime: HookRuntime) => {
         const hook = original.afterModel;
         const draft = typeof hook === "function" ? await hook(state, runtime) : undefined;
         return draft ? TitleSet({ title: "Changed", origin: "auto" }) : undefined;
