@@ -126,12 +126,18 @@ export type RunItem =
     }
   | { readonly kind: "custom"; readonly data: Json };
 
-/** One run of a thread: iterate it for live items, await `result` for the end. `result` never rejects for a failed run. */
+/**
+ * One run of a thread: iterate it for live items, await `result` for the end. `result` never rejects for a failed run;
+ * it rejects when the run did not begin and nothing was recorded.
+ */
 export interface Run extends AsyncIterable<RunItem> {
   readonly runId: string;
   readonly threadId: string;
   readonly result: Promise<RunResult>;
-  /** Records the request, aborts what runs, and resolves when `RunCancelled` is recorded. */
+  /**
+   * Records the request, aborts what runs, and resolves when the end is recorded. A run that stands in line leaves it,
+   * and its `result` rejects with `RunWithdrawnError`.
+   */
   cancel(reason?: string): Promise<void>;
 }
 
@@ -165,7 +171,7 @@ export interface Thread {
   /** New thread that stands on this one's history up to `at` (default: its end). */
   fork(options?: { at?: number; threadId?: string; metadata?: Record<string, Json> }): Promise<Thread>;
   /** The thread goes back to `to`; later events stay in the log as an abandoned branch. */
-  rewind(options: { to: number; reason?: string }): Promise<{ version: number }>;
+  rewind(options: { to: number; reason?: string; expectedVersion?: number }): Promise<{ version: number }>;
   /** Records events from outside a run. @throws {ThreadBusyError} while a run is open, unless only metadata changes */
   record(
     drafts: readonly EventDraft[],

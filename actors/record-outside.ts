@@ -103,11 +103,12 @@ export function updateOutside(
  */
 export async function rewindThread(
   thread: LiveThread,
-  { to, reason }: { readonly to: number; readonly reason?: string },
+  options: { readonly to: number; readonly reason?: string; readonly expectedVersion?: number },
 ): Promise<{ version: number }> {
+  const { to, reason, expectedVersion } = options;
   await checkVersion(thread.environment.store.log, thread.stream, to);
   thread.memory.previousView = undefined;
-  return append(thread, {}, () => [
+  return append(thread, expectedVersion === undefined ? {} : { expectedVersion }, () => [
     ThreadRewound({ toVersion: to, ...(reason !== undefined && { reason }) }),
   ]);
 }

@@ -62,6 +62,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./commands/import.ts"),
   },
   {
+    name: "copy",
+    summary: "copy or mirror a whole store to another",
+    load: () => import("./commands/copy.ts"),
+  },
+  {
     name: "fuzz",
     summary: "hold reducers to their laws on generated events",
     load: () => import("./commands/fuzz.ts"),

@@ -34,6 +34,10 @@ export interface Settings {
   readonly encrypt: Setting<boolean | undefined>;
   /** File that exports the agent; undefined: the built-in one. */
   readonly agent: Setting<string | undefined>;
+  /** Files of the agents that the server offers, by name. */
+  readonly agents: Readonly<Record<string, string>>;
+  /** What the config file says about the server, unchecked. */
+  readonly server: Readonly<Record<string, unknown>>;
 }
 
 const defaultStore = "sqlite:.threadfold/threads.db";
@@ -48,6 +52,10 @@ const configSchema = z.strictObject({
   model: z.string().min(1).optional(),
   /** Path of a file that exports an agent, from the config file. */
   agent: z.string().min(1).optional(),
+  /** Agents that `threadfold serve` offers: name → path of a file, from the config file. */
+  agents: z.record(z.string().regex(/^[\w-]{1,64}$/), z.string().min(1)).optional(),
+  /** Settings of `threadfold serve`; the server checks them. */
+  server: z.record(z.string(), z.unknown()).optional(),
 });
 type Config = z.infer<typeof configSchema>;
 
@@ -132,5 +140,9 @@ export async function readSettings(
       ],
       undefined,
     ),
+    agents: Object.fromEntries(
+      Object.entries(config.agents ?? {}).map(([name, path]) => [name, beside(file ?? "", path)]),
+    ),
+    server: config.server ?? {},
   };
 }

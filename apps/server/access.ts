@@ -47,11 +47,13 @@ function entryOf(tokens: readonly TokenEntry[], token: string): TokenEntry | und
 
 /** Routes that POST only to read. */
 const reading = /\/(?:search|count|history|state\/checkpoint|schemas|latest|versions|verify)$/;
+/** What shows or costs more than a thread of one's own: host paths, numbers of all, a rebuild. */
+const admin = /^\/metrics$|^\/log\/v1\/projections\/.+|\/export$|^\/threads\/prune$/;
 const open = new Set(["/ok", "/healthz"]);
 
 /** The scope that a request needs. */
 export function scopeFor(method: string, path: string): Scope {
-  if (path === "/metrics" || path.endsWith("/rebuild") || path === "/threads/prune") return "admin";
+  if (admin.test(path)) return "admin";
   if (method === "GET" || method === "HEAD" || (method === "POST" && reading.test(path))) return "read";
   if (method === "DELETE" || (path.startsWith("/assistants") && method !== "GET")) return "admin";
   return "run";
@@ -79,8 +81,12 @@ export function requireToken(tokens: readonly TokenEntry[]): MiddlewareHandler<S
     const { name, scope, owner } = entry;
     const needed = scopeFor(c.req.method, c.req.path);
     // A token of an owner may delete what is the owner's.
-    const ownThread = owner !== undefined && scope !== "read" && /^\/threads\/[^/]+/.test(c.req.path);
-    if (!allows(scope, needed) && !(ownThread && needed === "admin" && c.req.path !== "/threads/prune")) {
+    const ownThread =
+      owner !== undefined &&
+      scope !== "read" &&
+      c.req.method === "DELETE" &&
+      /^\/threads\/./.test(c.req.path);
+    if (!allows(scope, needed) && !ownThread) {
       throw new HTTPException(403, {
         message: `The token "${name}" has the scope ${scope}; this needs ${needed}.`,
       });

@@ -12,6 +12,7 @@ import { statelessRoutes } from "./compat/stateless-routes.ts";
 import { threadRoutes } from "./compat/thread-routes.ts";
 import { allowOrigins, limitRate, refuseForeign } from "./guard.ts";
 import { nativeRoutes } from "./native/native-routes.ts";
+import { answerProblem } from "./native/problem.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import type { Served } from "./served.ts";
@@ -42,10 +43,11 @@ export function createApp(served: Served, options: { readonly version: string })
     app.use(path, async (c, next) => {
       const isCreation = c.req.method === "POST" && /\/runs(?:\/stream|\/wait)?$/.test(c.req.path);
       // Runs may make their thread, and look themselves.
-      if (notThreads.has(c.req.param("threadId")) || isCreation) return next();
+      if (notThreads.has(c.req.param("threadId") ?? "") || isCreation) return next();
       return checkThread(c, next);
     });
   }
+  for (const path of ["/log/v1/threads/:threadId", "/log/v1/threads/:threadId/*"]) app.use(path, checkThread);
   app.route("/", operationRoutes(served));
   app.route("/", metaRoutes(options));
   app.route("/", threadRoutes(served));
@@ -56,7 +58,8 @@ export function createApp(served: Served, options: { readonly version: string })
   app.route("/", nativeRoutes(served, options));
   app.notFound((c) => c.text("Not Found", 404));
   app.onError((error, c) => {
-    const answer = answerError(error, c);
+    const isNative = c.req.path.startsWith("/log/");
+    const answer = isNative ? answerProblem(error, c) : answerError(error, c);
     if (answer.status >= 500) served.logger.error({ err: error, path: c.req.path }, "request failed");
     return answer;
   });

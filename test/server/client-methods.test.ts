@@ -86,12 +86,14 @@ describe("runs", () => {
         },
       }),
     );
-    const runId = (parts[0]?.data as { run_id: string }).run_id;
+    const { run_id: runId } = { run_id: "", ...(parts[0]?.data as object) };
     expect(parts[0]).toMatchObject({ event: "metadata", data: { attempt: 1 } });
     expect(created).toEqual({ thread_id: id, run_id: runId });
-    const chunks = parts.filter(({ event }) => event === "messages").map(({ data }) => data as never[]);
-    expect(chunks.map(([chunk]) => (chunk as { content: string }).content).join("")).toBe("Hello there.");
-    expect(new Set(chunks.map(([chunk]) => (chunk as { id: string }).id)).size).toBe(1);
+    const chunks = parts
+      .filter(({ event }) => event === "messages")
+      .map(({ data }) => data as unknown as [{ id: string; content: string }]);
+    expect(chunks.map(([chunk]) => chunk.content).join("")).toBe("Hello there.");
+    expect(new Set(chunks.map(([chunk]) => chunk.id)).size).toBe(1);
     expect(
       parts.filter(({ event }) => event === "updates").map(({ data }) => Object.keys(data as object)[0]),
     ).toContain("model_request");
@@ -137,7 +139,7 @@ describe("runs", () => {
     const parts = await collect(client.runs.stream(null, "agent", { input: hello }));
     expect(parts.at(-1)).toMatchObject({ event: "values" });
     expect(await client.runs.wait(null, "agent", { input: hello })).toMatchObject({ messages: [{}, {}] });
-    const kept = await client.runs.create(null, "agent", { input: hello, onCompletion: "keep" });
+    const kept = await client.runs.create(null, "agent", { input: hello, onCompletion: "keep" as never });
     expect(await client.runs.join(kept.thread_id, kept.run_id)).toMatchObject({ messages: [{}, {}] });
     const batch = await client.runs.createBatch([{ assistantId: "agent", input: hello } as never]);
     expect(batch).toHaveLength(1);

@@ -7,6 +7,11 @@ export interface ReadFrame {
   readonly data: unknown;
 }
 
+/** The body of an answer as it comes. Ending the loop closes the socket. */
+export function bytesOf(answer: Response): AsyncIterable<Uint8Array> {
+  return (answer.body ?? new ReadableStream()) as unknown as AsyncIterable<Uint8Array>;
+}
+
 /** Frames of an answer as they come. */
 export async function* framesIn(answer: Response): AsyncGenerator<ReadFrame> {
   const ready: ReadFrame[] = [];
@@ -14,8 +19,7 @@ export async function* framesIn(answer: Response): AsyncGenerator<ReadFrame> {
     onEvent: ({ event, id, data }) => ready.push({ event, id, data: JSON.parse(data) }),
   });
   const decoder = new TextDecoder();
-  if (!answer.body) return;
-  for await (const bytes of answer.body) {
+  for await (const bytes of bytesOf(answer)) {
     parser.feed(decoder.decode(bytes, { stream: true }));
     yield* ready.splice(0);
   }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { deferred } from "../../actors/deferred.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { add, callsTools } from "../actors/simple-tools.ts";
-import { framesIn, type ReadFrame, readFrames } from "./read-frames.ts";
+import { bytesOf, framesIn, type ReadFrame, readFrames } from "./read-frames.ts";
 import { afterTest, collect, serveAgent } from "./served-agents.ts";
 
 const human = (content: string) => ({ messages: [{ type: "human", content }] });
@@ -149,7 +149,7 @@ test("a silent stream carries heartbeats", async () => {
     json: { assistant_id: "agent", input: human("hi") },
   });
   let text = "";
-  for await (const bytes of answer.body ?? []) {
+  for await (const bytes of bytesOf(answer)) {
     text += new TextDecoder().decode(bytes);
     if (text.split(": heartbeat").length > 3) break;
   }

@@ -42,7 +42,7 @@ export const runSchema = z.object({
   interrupt_before: z.union([z.literal("*"), z.array(z.string())]).nullish(),
   interrupt_after: z.union([z.literal("*"), z.array(z.string())]).nullish(),
   on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-  on_completion: z.enum(["delete", "keep", "complete"]).nullish(),
+  on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
   multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]).nullish(),
   if_not_exists: z.enum(["reject", "create"]).nullish(),
   after_seconds: z.number().nonnegative().nullish(),

@@ -1,8 +1,28 @@
-import { Hono } from "hono";
+import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ServerEnv } from "../access.ts";
 import type { Served } from "../served.ts";
+import { addContentRoutes } from "./content-routes.ts";
+import { addEventRoutes } from "./event-routes.ts";
+import { addProjectionRoutes } from "./projection-routes.ts";
+import { addStateRoutes } from "./state-routes.ts";
+import { addThreadRoutes } from "./thread-routes.ts";
 
-/** `/log/v1` */
-export function nativeRoutes(_served: Served, _options: { readonly version: string }): Hono<ServerEnv> {
-  return new Hono<ServerEnv>();
+/** `/log/v1`, and the document that describes it. */
+export function nativeRoutes(served: Served, options: { readonly version: string }): OpenAPIHono<ServerEnv> {
+  const app = new OpenAPIHono<ServerEnv>();
+  addThreadRoutes(app, served);
+  addEventRoutes(app, served);
+  addStateRoutes(app, served);
+  addContentRoutes(app, served);
+  addProjectionRoutes(app, served);
+  const document = app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Threadfold",
+      version: options.version,
+      description: "Threads, their events and their states.",
+    },
+  });
+  for (const path of ["/openapi.json", "/log/v1/openapi.json"]) app.get(path, (c) => c.json(document));
+  return app;
 }

@@ -1,0 +1,127 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { Agent } from "../../../actors/agent-contract.ts";
+import type { RunningServer, StartServerOptions } from "../../server/index.ts";
+import { openAgent } from "../open-agent.ts";
+import type { Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+const collect = (value: string, before: readonly string[]) => [...before, value];
+
+/** Ports that are tried after the default one when it is taken. */
+const portsToTry = 20;
+const levels = ["silent", "error", "warn", "info", "debug"] as const;
+
+/** `threadfold serve` */
+export function define(command: Command, session: Session): void {
+  command
+    .option("--host <address>", "address to bind (default: 127.0.0.1; others need tokens)")
+    .option("--port <n>", "port; 0 takes a free one (default: 4270, or the next free one)", wholeNumber)
+    .option("--agent <file>", "file that exports an agent, or <name>=<file>; may come again", collect, [])
+    .option("--model <name>", "model of the agent")
+    .option("--cors <origin>", "web page that may call the server; may come again", collect, [])
+    .addOption(
+      new Option(
+        "--multitask <strategy>",
+        "what a run does on a busy thread when the request does not say",
+      ).choices(["reject", "enqueue", "interrupt", "rollback"] as const),
+    )
+    .addOption(
+      new Option("--log <level>", "what is logged, as JSON on stderr")
+        .choices(levels)
+        .default("warn" as const),
+    )
+    .addHelpText(
+      "after",
+      "\nTHREADFOLD_TOKEN: a token that every request must carry. More tokens, with scopes and owners: `server.tokens` of the config file.",
+    )
+    .action(async (flags) => {
+      const { server, agents } = await session.settings();
+      const store = await session.store();
+      const named = await openAgents(session, flags.agent, agents, flags.model);
+      const { hashToken, startServer } = await import("../../server/index.ts");
+      const { pino } = await import("pino");
+      const { THREADFOLD_TOKEN: token } = process.env;
+      const given = server as Partial<StartServerOptions>;
+      const options: StartServerOptions = {
+        ...given,
+        ...(flags.host !== undefined && { host: flags.host }),
+        ...(flags.port !== undefined && { port: flags.port }),
+        ...(flags.cors.length > 0 && { corsOrigins: flags.cors }),
+        ...(flags.multitask && { multitask: flags.multitask }),
+        ...(token && {
+          tokens: [
+            ...(given.tokens ?? []),
+            { name: "THREADFOLD_TOKEN", sha256: hashToken(token), scope: "admin" as const },
+          ],
+        }),
+        agents: named,
+        store,
+        logger: pino({ level: flags.log }, pino.destination(2)),
+      };
+      const running = await (options.port === undefined
+        ? startOnFreePort(startServer, options)
+        : startServer(options));
+      session.onEnd(() => running.stop());
+      const { terminal, signal } = session;
+      if (session.options.json || session.options.ndjson) {
+        await terminal.record({ url: running.url, agents: Object.keys(named) });
+      } else {
+        await terminal.line(`Serving ${Object.keys(named).join(", ")} on ${running.url}. Ctrl-C stops.`);
+      }
+      await stopSignal(signal);
+    });
+}
+
+async function openAgents(
+  session: Session,
+  flags: readonly string[],
+  configured: Readonly<Record<string, string>>,
+  model: string | undefined,
+): Promise<Record<string, Agent>> {
+  const files = flags.length > 0 ? Object.fromEntries(flags.map(namedFile)) : configured;
+  const ofModel = model === undefined ? {} : { model };
+  const agents: Record<string, Agent> = {};
+  for (const [name, file] of Object.entries(files)) {
+    agents[name] = await openAgent(session, { agent: file, ...ofModel });
+  }
+  if (Object.keys(agents).length > 0) return agents;
+  const chosen = model ?? (await session.settings()).model.value;
+  // Whoever reaches the port could run commands otherwise.
+  const approve = /^(?:builtin|replay):/.test(chosen) ? "all" : "ask";
+  return { agent: await openAgent(session, { ...ofModel, approve, checkModel: true }) };
+}
+
+function namedFile(text: string): readonly [string, string] {
+  const match = /^(?:([\w-]{1,64})=)?(.+)$/.exec(text);
+  if (!match?.[2])
+    throw new UsageError(`"${text}" names no agent file. Write --agent <file> or --agent <name>=<file>.`);
+  return [match[1] ?? "agent", resolve(match[2])];
+}
+
+async function startOnFreePort(
+  start: (options: StartServerOptions) => Promise<RunningServer>,
+  options: StartServerOptions,
+): Promise<RunningServer> {
+  const { serverConfigSchema } = await import("../../server/server-config.ts");
+  const first = serverConfigSchema.shape.port.parse(undefined);
+  for (let port = first; ; port++) {
+    try {
+      return await start({ ...options, port });
+    } catch (error) {
+      const isTaken = error instanceof Error && "path" in error && error.path === "port";
+      if (!isTaken || port >= first + portsToTry) throw error;
+    }
+  }
+}
+
+/** Resolves at the first Ctrl-C or SIGTERM. */
+function stopSignal(interrupted: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const stop = () => done();
+    if (interrupted.aborted) stop();
+    interrupted.addEventListener("abort", stop, { once: true });
+    process.once("SIGTERM", stop);
+  });
+}
