@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type CliOptions, cli } from "./run-cli.ts";
 import { sampleStore } from "./sample-store.ts";
+
+// Each test starts several processes, one after the other.
+vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
 let remove: () => Promise<void>;
