@@ -58,8 +58,9 @@ function reducersOf({ reducers = {} }: Middleware): AnyReducerDefinition[] {
  * subjectsIn(await import("./plan.ts")).map(({ name }) => name); // ["plan"]
  */
 export function subjectsIn(exports: Members): readonly LawSubject[] {
-  const members = isObject(exports.default) ? Object.values(exports.default) : [];
-  // Lists, too: the options of an agent hold its middlewares in one.
+  const { default: main } = exports;
+  // A ready-made agent is looked at as a whole; the options of one hold its middlewares in a list.
+  const members = isObject(main) && !isState(main) ? Object.values(main) : [];
   const values = [...new Set([...Object.values(exports), ...members].flat())];
   const middlewares = values.filter(isMiddleware);
   const events = [...values.filter(isEvent), ...middlewares.flatMap((middleware) => middleware.events ?? [])];

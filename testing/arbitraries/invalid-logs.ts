@@ -11,6 +11,8 @@ export type Defect =
   | "event-missing"
   | "events-swapped"
   | "hash-changed"
+  | "link-changed"
+  | "version-skipped"
   | "end-missing"
   | "data-misfit"
   | "event-refused"
@@ -46,9 +48,17 @@ function withMetadata(event: SealedEvent, metadata: Partial<SealedEvent["metadat
   return { ...event, metadata: { ...event.metadata, ...metadata } };
 }
 
-function withHash(event: SealedEvent): SealedEvent {
-  const hash = event.metadata.hash;
-  return withMetadata(event, { hash: `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}` });
+/** Another hash of the same form. */
+function otherHash(hash: string): string {
+  return `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}`;
+}
+
+/** A chain whose hashes all hold, and in which a version was never given. */
+function withVersionSkipped(events: readonly SealedEvent[], at: number): SealedEvent[] {
+  const before = events.slice(0, at);
+  const hash = before.at(-1)?.metadata.hash ?? chainStart;
+  const rest = sealEvents(events[0]?.stream ?? "thread-t0", { version: at + 1, hash }, events.slice(at));
+  return [...before, ...rest];
 }
 
 const makers: Readonly<Record<Defect, (events: readonly SealedEvent[], at: number) => SealedEvent[]>> = {
@@ -62,7 +72,13 @@ const makers: Readonly<Record<Defect, (events: readonly SealedEvent[], at: numbe
     const [one, other] = [events[at], events[at + 1]];
     return one && other ? [...events.slice(0, at), other, one, ...events.slice(at + 2)] : [...events];
   },
-  "hash-changed": (events, at) => replaced(events, at, withHash),
+  "hash-changed": (events, at) =>
+    replaced(events, at, (event) => withMetadata(event, { hash: otherHash(event.metadata.hash) })),
+  "link-changed": (events, at) =>
+    replaced(events, at, (event) =>
+      withMetadata(event, { previousHash: otherHash(event.metadata.previousHash) }),
+    ),
+  "version-skipped": withVersionSkipped,
   "end-missing": (events) => events.slice(0, -1),
   "data-misfit": (events, at) =>
     resealed(replaced(events, at, (event) => ({ ...event, type: "TodosWritten", data: { todos: "none" } }))),

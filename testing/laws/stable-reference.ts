@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { builtInReducers } from "../../reducers/built-in.ts";
+import type { State } from "../../reducers/thread-state.ts";
 import { type Law, LawBreach } from "./law.ts";
 import { foldDrafts } from "./law-subject.ts";
 
@@ -9,13 +10,29 @@ function writesTwice(data: unknown): boolean {
   return messages !== undefined && new Set(messages.map(({ id }) => id)).size < messages.length;
 }
 
+/** True when every field has the same reference. */
+function sameFields(before: State, after: State): boolean {
+  const fields = Object.keys(before);
+  return (
+    fields.length === Object.keys(after).length && fields.every((field) => before[field] === after[field])
+  );
+}
+
 /** Fields that stay as they are keep their reference, so that a look at the reference tells what changed. */
 export const stableReference: Law = {
   name: "stable-reference",
-  statement: "a built-in field whose content stays keeps its reference",
+  statement: "a built-in field whose content stays keeps its reference, and so does a state whose fields stay",
   appliesTo: ({ reducer }) => [...reducer.definitions.values()].some((one) => builtInReducers.includes(one)),
   check(subject, drafts) {
     const { events, states } = foldDrafts(subject, drafts);
+    for (const [at, event] of events.entries()) {
+      const [before, after] = [states[at] ?? {}, states[at + 1] ?? {}];
+      if (before === after || !sameFields(before, after)) continue;
+      throw new LawBreach(
+        `${event.type} changed no field and gave the state a new reference`,
+        events.slice(0, at + 1),
+      );
+    }
     for (const [field, definition] of subject.reducer.definitions) {
       if (!builtInReducers.includes(definition)) continue;
       for (const [at, event] of events.entries()) {
