@@ -53,6 +53,33 @@ export function createModel(core: LangChainCore, latencyMs = 0) {
   return new DeterministicToolModel({});
 }
 
+/** What a scripted model says: text, tool calls, or both. */
+export interface ScriptedAnswer {
+  readonly content?: string;
+  readonly tool_calls?: readonly { readonly id: string; readonly name: string; readonly args: object }[];
+}
+
+/** A chat model that asks a function for each answer. */
+export function createScriptedModel(
+  core: LangChainCore,
+  answer: (messages: readonly BaseMessage[]) => ScriptedAnswer,
+) {
+  abstract class Base extends core.BaseChatModel {}
+  class ScriptedToolModel extends Base {
+    _llmType(): string {
+      return "scripted";
+    }
+    bindTools() {
+      return this;
+    }
+    async _generate(messages: BaseMessage[]): Promise<ChatResult> {
+      const { content = "", tool_calls = [] } = answer(messages);
+      return { generations: [{ text: content, message: new core.AIMessage({ content, tool_calls }) }] };
+    }
+  }
+  return new ScriptedToolModel({});
+}
+
 /** The plain messages of one turn, as their JSON is counted. */
 export function messagesOfTurn(turn: number, runId: string) {
   const tool_calls = [{ id: `call_${runId}`, name: "lookup", args: toolArguments, type: "tool_call" }];

@@ -18,7 +18,8 @@ interface Start extends ScriptRun {
 async function best(script: string, expected: number): Promise<Start> {
   const run = await cheapest(script, rounds);
   const { messages, read } = JSON.parse(run.stdout) as { messages: number; read: number };
-  if (messages !== expected) throw new Error(`The new process read ${messages} messages instead of ${expected}.`);
+  if (messages !== expected)
+    throw new Error(`The new process read ${messages} messages instead of ${expected}.`);
   return { ...run, read };
 }
 
@@ -85,7 +86,10 @@ export async function measureColdStart({ turns, log }: BenchOptions): Promise<Me
       ours && theirs
         ? [
             ratio("cold start, CPU of the process", theirs.cpu / ours.cpu),
-            ratio("cold start, CPU above an empty process", (theirs.cpu - empty.cpu) / (ours.cpu - empty.cpu)),
+            ratio(
+              "cold start, CPU above an empty process",
+              (theirs.cpu - empty.cpu) / (ours.cpu - empty.cpu),
+            ),
           ]
         : [],
     charts: [],
