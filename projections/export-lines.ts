@@ -15,9 +15,9 @@ export class ExportFormatError extends Error {
   }
 }
 
-export const exportFormat = "threadfold.events";
+const exportFormat = "threadfold.events";
 /** Version of the export's form. A newer form is refused. */
-export const exportSchemaVersion = 1;
+const exportSchemaVersion = 1;
 
 /** First line of an export. */
 export interface ExportHeader {

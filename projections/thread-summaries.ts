@@ -5,7 +5,7 @@ import type { ThreadForked } from "../events/thread.ts";
 import { title as titleReducer } from "../reducers/title.ts";
 import { BrokenLineageError, readLineage, resolveLineage } from "./lineage.ts";
 
-export type SummaryStatus =
+type SummaryStatus =
   | "idle"
   | "running"
   | "interrupted"

@@ -1,7 +1,7 @@
 import type { Terminal } from "./terminal.ts";
 
 /** An error for people: what happened, why, and what to do next. */
-export interface ErrorLines {
+interface ErrorLines {
   readonly what: string;
   readonly why: string | undefined;
   readonly next: string | undefined;

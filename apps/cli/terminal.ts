@@ -5,7 +5,7 @@ type Colors = ReturnType<typeof createColors>;
 type Stream = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns" | "once" | "on">;
 
 /** Version of all JSON that the commands print. */
-export const jsonSchemaVersion = 1;
+const jsonSchemaVersion = 1;
 
 /** Where a command writes: data to stdout, talk to stderr. */
 export interface Terminal {

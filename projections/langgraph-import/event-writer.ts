@@ -29,7 +29,7 @@ export interface EventWriter {
 }
 
 /** A UUIDv7 of a time whose random part follows from a text. */
-export function derivedUuid(time: number, text: string): string {
+function derivedUuid(time: number, text: string): string {
   const hash = sha256(text);
   const ms = Math.max(0, Math.floor(time)).toString(16).padStart(12, "0").slice(-12);
   const variant = (8 + (Number.parseInt(hash.slice(3, 4), 16) % 4)).toString(16);

@@ -22,7 +22,7 @@ const separators =
   /\s*(?:[;；。\n]+|[,，]?\s*\band then\b|[,，]?\s*\bthen\b|[,，]?\s*\band\b|[,，]|然后|接着|并且|并|再|和)\s*/giu;
 
 /** The parts of a request: cut where a separator is followed by a verb that the grammar knows, never inside quotes. */
-export function splitRequest(text: string): string[] {
+function splitRequest(text: string): string[] {
   const masked = text.replace(/"[^"]*"|“[^”]*”|「[^」]*」|`[^`]*`/g, (part) => "\0".repeat(part.length));
   const parts: string[] = [];
   let start = 0;
@@ -150,7 +150,7 @@ function parseList(text: string): Step | undefined {
 }
 
 /** Understands one part of a request. */
-export function parseStep(text: string): Step {
+function parseStep(text: string): Step {
   for (const [start, parse] of rules) {
     if (!start.test(text)) continue;
     const step = parse(text);

@@ -14,7 +14,7 @@ import { nextTurn, type Turn } from "./next-turn.ts";
 import { readTranscript } from "./transcript.ts";
 import { languageOf, wordingFor } from "./wording.ts";
 
-export const plannerName = "builtin:planner";
+const plannerName = "builtin:planner";
 
 interface PlannerCallOptions extends BaseChatModelCallOptions {
   tools?: BindToolsInput[];
