@@ -8,10 +8,18 @@ const good = subjectOf(todos);
 /** Writes are merged and not replaced. */
 const wrong = subjectOf({
   ...todos,
-  on: { TodosWritten: (before: readonly object[] = [], data: { todos: readonly object[] }) => [...before, ...data.todos] },
+  on: {
+    TodosWritten: (before: readonly object[] = [], data: { todos: readonly object[] }) => [
+      ...before,
+      ...data.todos,
+    ],
+  },
 } as never);
 
-async function last(subjects: readonly LawSubject[], options: FuzzOptions): Promise<FuzzProgress | undefined> {
+async function last(
+  subjects: readonly LawSubject[],
+  options: FuzzOptions,
+): Promise<FuzzProgress | undefined> {
   let progress: FuzzProgress | undefined;
   for await (progress of fuzz(subjects, options));
   return progress;
@@ -59,7 +67,11 @@ describe("fuzz", () => {
   });
 
   test("laws that only some subjects have are tried there; unknown ones are refused", async () => {
-    const progress = await last([good, subjectOf(todos, { noOps: () => false })], { seed: 1, runs: 5, laws: ["no-ops"] });
+    const progress = await last([good, subjectOf(todos, { noOps: () => false })], {
+      seed: 1,
+      runs: 5,
+      laws: ["no-ops"],
+    });
     expect(progress?.reports).toHaveLength(1);
     await expect(last([good], { seed: 1, laws: ["gravity"] })).rejects.toThrow('There is no law "gravity"');
   });

@@ -17,7 +17,12 @@ const plan = defineReducer<readonly string[]>({
 const planner = createMiddleware({
   name: "planner",
   events: [StepsPlanned],
-  reducers: { step_count: { initial: 0, on: { StepsPlanned: (_count: number, { steps }: { steps: string[] }) => steps.length } } },
+  reducers: {
+    step_count: {
+      initial: 0,
+      on: { StepsPlanned: (_count: number, { steps }: { steps: string[] }) => steps.length },
+    },
+  },
 });
 const model = new ScriptedModel({ answers: ["ok"] });
 

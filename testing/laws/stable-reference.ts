@@ -21,7 +21,8 @@ function sameFields(before: State, after: State): boolean {
 /** Fields that stay as they are keep their reference, so that a look at the reference tells what changed. */
 export const stableReference: Law = {
   name: "stable-reference",
-  statement: "a built-in field whose content stays keeps its reference, and so does a state whose fields stay",
+  statement:
+    "a built-in field whose content stays keeps its reference, and so does a state whose fields stay",
   appliesTo: ({ reducer }) => [...reducer.definitions.values()].some((one) => builtInReducers.includes(one)),
   check(subject, drafts) {
     const { events, states } = foldDrafts(subject, drafts);
