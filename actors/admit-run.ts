@@ -15,9 +15,21 @@ export type BusyPolicy = "reject" | "enqueue" | "interrupt";
 /** Milliseconds between looks at a run that another process executes. */
 const lookMs = 100;
 
+/** The run was cancelled while it stood in line. Nothing was recorded. */
+export class RunWithdrawnError extends Error {
+  override readonly name = "RunWithdrawnError";
+  constructor(
+    readonly runId: string,
+    readonly reason: string,
+  ) {
+    super(`Run ${runId} was cancelled before it began (${reason}); nothing was recorded.`);
+  }
+}
+
 /**
  * Lets a run start as soon as the thread is free for it. Runs that stand in line start in the order they came.
  *
+ * @param withdrawn ends the wait; its reason is thrown
  * @throws {ThreadBusyError} with the policy `reject`
  */
 export async function admitRun(
@@ -26,11 +38,12 @@ export async function admitRun(
   options: RunOptions,
   runId: string,
   items: RunItems<RunItem>,
+  withdrawn: AbortSignal,
 ): Promise<ActiveRun> {
   const policy = options.whenBusy ?? thread.environment.whenBusy;
   const start = async (): Promise<ActiveRun> => {
     for (;;) {
-      await waitUntilFree(thread, policy);
+      await unlessAborted(waitUntilFree(thread, policy), withdrawn);
       try {
         return await startRun(thread, request, options, runId, items);
       } catch (error) {
@@ -43,11 +56,26 @@ export async function admitRun(
   const before = thread.queue;
   const turn = deferred<void>();
   thread.queue = turn.promise;
-  await before;
   try {
+    await unlessAborted(before, withdrawn);
     return await start();
   } finally {
-    turn.resolve();
+    // Who leaves the line early does not let the next one pass those before.
+    const next = () => turn.resolve();
+    before.then(next, next);
+  }
+}
+
+/** Waits for a promise, or throws the reason of the signal as soon as that aborts. */
+async function unlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const aborted = deferred<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([waiting, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

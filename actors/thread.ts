@@ -2,7 +2,7 @@ import { type RecordedEvent, threadStream } from "../events/envelope.ts";
 import type { Store } from "../events/store.ts";
 import { openInterrupts } from "../reducers/run-facts.ts";
 import type { ActiveRun } from "./active-run.ts";
-import { admitRun, cancelOpenRun } from "./admit-run.ts";
+import { admitRun, cancelOpenRun, RunWithdrawnError } from "./admit-run.ts";
 import type { Run, RunItem, RunOptions, Thread, ThreadInfo, ThreadStatus } from "./agent-contract.ts";
 import { deferred } from "./deferred.ts";
 import { forkThread } from "./fork-thread.ts";
@@ -63,9 +63,10 @@ function startInBackground(
   const items = createRunItems<RunItem>();
   const started = deferred<ActiveRun>();
   started.promise.catch(() => undefined);
+  const withdrawal = new AbortController();
+  const signals = [withdrawal.signal, ...(options.signal ? [options.signal] : [])];
   const result = registry.use(id, async (thread) => {
-    options.signal?.throwIfAborted();
-    const active = await admitRun(thread, request, options, runId, items);
+    const active = await admitRun(thread, request, options, runId, items, AbortSignal.any(signals));
     started.resolve(active);
     return resultOf(thread, active);
   });
@@ -79,8 +80,12 @@ function startInBackground(
     threadId: id,
     result,
     async cancel(reason = "cancelled") {
-      const active = await started.promise;
-      await active.cancel(reason);
+      withdrawal.abort(new RunWithdrawnError(runId, reason));
+      const active = await started.promise.catch((error: unknown) => {
+        if (error instanceof RunWithdrawnError) return undefined;
+        throw error;
+      });
+      await active?.cancel(reason);
     },
     [Symbol.asyncIterator]: () => items[Symbol.asyncIterator](),
   };

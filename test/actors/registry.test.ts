@@ -153,6 +153,20 @@ describe("a second run while one is open", () => {
     expect(humans).toEqual(["human: one", "human: two", "human: three"]);
   });
 
+  test("who stands in line may leave it, and the others keep their order", async () => {
+    const { tool, open } = waiting();
+    const agent = createAgent({ model: calling(), tools: [tool], store: "memory:", whenBusy: "enqueue" });
+    const thread = agent.thread("t");
+    const [one, two, three] = ["one", "two", "three"].map((input) => thread.run(input));
+    const refused = expect(two?.result).rejects.toMatchObject({ name: "RunWithdrawnError" });
+    await two?.cancel();
+    await refused;
+    open();
+    await Promise.all([one?.result, three?.result]);
+    const humans = transcript((await thread.state()).messages).filter((line) => line.startsWith("human"));
+    expect(humans).toEqual(["human: one", "human: three"]);
+  });
+
   test("interrupt: the open run is cancelled first", async () => {
     const { tool } = waiting();
     const agent = createAgent({ model: calling(), tools: [tool], store: "memory:" });

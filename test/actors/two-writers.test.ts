@@ -118,7 +118,7 @@ describe("two processes, one thread", () => {
 
   test("a request to cancel from another process stops the run", async () => {
     const a = gate();
-    const first = agentOn(0, { model: waits(), tools: [a.tool], leaseMs: 150 });
+    const first = agentOn(0, { model: waits(), tools: [a.tool], leaseMs: 3_000 });
     const run = first.thread("t").run("one");
     await a.began;
     await agentOn(1).thread("t").cancel("from afar");
@@ -129,7 +129,7 @@ describe("two processes, one thread", () => {
 
   test("whenBusy interrupt cancels the run of another process", async () => {
     const a = gate();
-    const first = agentOn(0, { model: waits(), tools: [a.tool], leaseMs: 150 });
+    const first = agentOn(0, { model: waits(), tools: [a.tool], leaseMs: 3_000 });
     const run = first.thread("t").run("one");
     await a.began;
     const next = await agentOn(1, { whenBusy: "interrupt" }).thread("t").run("two").result;
