@@ -73,6 +73,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopping.abort();
+    for (const run of runs.open()) run.drop();
     await settledWithin(runs.idle(), config.graceMs);
     for (const { runId, threadId, graphId } of runs.open()) {
       const cancelling = agents[graphId]?.thread(threadId).cancel("the server stopped");

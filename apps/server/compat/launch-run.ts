@@ -4,6 +4,7 @@ import type { Agent, Run, RunOptions, RunResult, Thread } from "../../../actors/
 import { answersFor } from "../../../actors/langchain-input.ts";
 import type { Json } from "../../../events/json.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
+import { traceRun } from "../run-spans.ts";
 import type { Served } from "../served.ts";
 import { agentFor, listedThread } from "../served.ts";
 import type { Assistant } from "./assistant-records.ts";
@@ -176,7 +177,7 @@ export async function launchRun(
   const busy = runs.ofThread(threadId).length > 0 || (await thread.info()).status === "running";
   if (busy && strategy === "reject") throw new HTTPException(422, { message: busyText });
   const back = await rewindFor(served, thread, body);
-  if (!options.stateless) await stampGraph(served, thread, assistant);
+  const isStamped = options.stateless || runs.graphOf(threadId) === assistant.graph_id;
   const runId = uuidv7();
   const runOptions = {
     ...optionsFor(body, assistant, runId, strategy),
@@ -190,7 +191,9 @@ export async function launchRun(
       if (wasDropped()) throw new RunDroppedError(runId);
       if (back) undo = await goBack(served, thread, back);
       try {
-        return await begin(thread, agent, task, runOptions);
+        const run = await begin(thread, agent, task, runOptions);
+        if (!isStamped) await stampGraph(served, thread, assistant);
+        return run;
       } catch (error) {
         await undo?.();
         throw error;
@@ -199,6 +202,7 @@ export async function launchRun(
     return strategy === "enqueue" ? runs.inLine(threadId, go) : go();
   };
   const settle = async ({ status }: RunResult) => {
+    served.metrics.runs.inc({ graph: assistant.graph_id, status });
     // An answer that was to be made anew stays when the new one fails.
     if (status === "failed") await undo?.();
   };
@@ -217,6 +221,9 @@ export async function launchRun(
     start,
     settle,
   );
+  tracked.started
+    .then((run) => traceRun(run, assistant.graph_id))
+    .catch((error: unknown) => served.logger.debug({ err: error, runId }, "a run did not begin"));
   if (!(busy && strategy === "enqueue")) await tracked.started;
   return tracked;
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import type { Context } from "hono";
 import { describeError } from "../compat/errors.ts";
 import { InvalidBodyError } from "../json-body.ts";
@@ -21,7 +22,8 @@ export function answerProblem(error: unknown, c: Context): Response {
       : error instanceof PreconditionFailedError
         ? { status: 412, text: error.message }
         : describeError(error);
-  const title = error instanceof Error && status < 500 ? error.name : "Internal Server Error";
+  const isNamed = error instanceof Error && error.name !== "Error" && status < 500;
+  const title = isNamed ? error.name : (STATUS_CODES[status] ?? "Error");
   const problem = {
     type: `https://threadfold.dev/problems/${kebab(title)}`,
     title,
