@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 let bundling: Promise<string> | undefined;
@@ -20,7 +21,7 @@ export function cliBundle(): Promise<string> {
 
 async function bundle(): Promise<string> {
   const outdir = join(root, "node_modules", ".cache", `threadfold-cli-${process.pid}`);
-  afterAll(() => rm(outdir, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
   await build({
     configFile: false,
     root,
