@@ -1,15 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { exitCodes } from "../exit-codes.ts";
+import { type Finding, schemaFindings } from "../schema-findings.ts";
 import type { Session } from "../session.ts";
-
-/** One thing that was looked at. */
-interface Finding {
-  readonly check: string;
-  /** `note`: it is fine without, but good to know. */
-  readonly status: "ok" | "note" | "problem";
-  readonly detail: string;
-  readonly next?: string;
-}
 
 /** Ports of this machine where servers that speak OpenAI's protocol usually listen. */
 const localServers: readonly (readonly [port: number, name: string])[] = [
@@ -29,23 +21,26 @@ const oldestNode = [20, 19] as const;
 
 /** `threadfold doctor` */
 export function define(command: Command, session: Session): void {
-  command.option("--probe", "look for model servers on this machine").action(async ({ probe }) => {
-    const { terminal, options } = session;
-    const findings: Finding[] = [
-      nodeFinding(process.versions.node),
-      ...(await settingsFindings(session)),
-      await sandboxFinding(),
-      await providersFinding(),
-      ...(probe ? await probeModels() : []),
-    ];
-    const problems = findings.filter(({ status }) => status === "problem");
-    if (problems.length > 0) session.exitWith(exitCodes.failed);
-    if (options.json) return terminal.json({ ok: problems.length === 0, findings });
-    for (const finding of findings) {
-      if (options.ndjson) await terminal.record(finding);
-      else await terminal.line(lineOf(finding, session));
-    }
-  });
+  command
+    .option("--probe", "look for model servers on this machine")
+    .option("--events", "look at every event of the store, however many there are")
+    .action(async ({ probe, events }) => {
+      const { terminal, options } = session;
+      const findings: Finding[] = [
+        nodeFinding(process.versions.node),
+        ...(await settingsFindings(session, events === true)),
+        await sandboxFinding(),
+        await providersFinding(),
+        ...(probe ? await probeModels() : []),
+      ];
+      const problems = findings.filter(({ status }) => status === "problem");
+      if (problems.length > 0) session.exitWith(exitCodes.failed);
+      if (options.json) return terminal.json({ ok: problems.length === 0, findings });
+      for (const finding of findings) {
+        if (options.ndjson) await terminal.record(finding);
+        else await terminal.line(lineOf(finding, session));
+      }
+    });
 }
 
 function lineOf({ check, status, detail, next }: Finding, { terminal }: Session): string {
@@ -68,13 +63,13 @@ function nodeFinding(version: string): Finding {
       };
 }
 
-async function settingsFindings(session: Session): Promise<Finding[]> {
+async function settingsFindings(session: Session, allEvents: boolean): Promise<Finding[]> {
   try {
     const { file, store, model } = await session.settings();
     return [
       { check: "config", status: "ok", detail: file ?? "no config file: defaults" },
       { check: "model", status: "ok", detail: `${model.value} (${model.from})` },
-      await storeFinding(session, store.value),
+      ...(await storeFindings(session, store.value, allEvents)),
     ];
   } catch (error) {
     return [{ check: "config", status: "problem", detail: (error as Error).message }];
@@ -82,7 +77,7 @@ async function settingsFindings(session: Session): Promise<Finding[]> {
 }
 
 /** Opens the store; a file that is not there yet is left alone. */
-async function storeFinding(session: Session, url: string): Promise<Finding> {
+async function storeFindings(session: Session, url: string, allEvents: boolean): Promise<Finding[]> {
   const { access, constants } = await import("node:fs/promises");
   const { dirname, resolve } = await import("node:path");
   const { withoutCredentials } = await import("../../../events/open-store.ts");
@@ -106,26 +101,33 @@ async function storeFinding(session: Session, url: string): Promise<Finding> {
       )
         folder = dirname(folder);
       await access(folder, constants.W_OK);
-      return {
-        check: "store",
-        status: "ok",
-        detail: `${shown} is not there yet and will be made by the first run`,
-      };
+      return [
+        {
+          check: "store",
+          status: "ok",
+          detail: `${shown} is not there yet and will be made by the first run`,
+        },
+      ];
     }
     const { log } = await session.store();
     const threads = await log.streams({ prefix: "thread-", limit: 1000 });
-    return {
-      check: "store",
-      status: "ok",
-      detail: `${shown}, ${threads.length === 1000 ? "1000 or more" : threads.length} threads`,
-    };
+    return [
+      {
+        check: "store",
+        status: "ok",
+        detail: `${shown}, ${threads.length === 1000 ? "1000 or more" : threads.length} threads`,
+      },
+      ...(await schemaFindings(session, allEvents)),
+    ];
   } catch (error) {
-    return {
-      check: "store",
-      status: "problem",
-      detail: `${shown}: ${(error as Error).message}`,
-      next: "choose another with --store",
-    };
+    return [
+      {
+        check: "store",
+        status: "problem",
+        detail: `${shown}: ${(error as Error).message}`,
+        next: "choose another with --store",
+      },
+    ];
   }
 }
 

@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import type { Command } from "@commander-js/extra-typings";
+import { type Command, Option } from "@commander-js/extra-typings";
+import type { Store } from "../../../events/store.ts";
+import type { EventFilter } from "../../../projections/select-events.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
+
+const list = (text: string, before: readonly string[] | undefined) => [...(before ?? []), ...text.split(",")];
 
 /** `threadfold export` */
 export function define(command: Command, session: Session): void {
@@ -12,12 +16,33 @@ export function define(command: Command, session: Session): void {
     .option("--all", "every thread of the store")
     .option("--blobs", "with the images and long texts that events refer to")
     .option("-o, --output <file>", "write to a file (default: stdout)")
-    .action(async (threads, { all, blobs, output }) => {
+    .addOption(
+      new Option("--format <format>", "csv: one row an event, with its data as JSON")
+        .choices(["ndjson", "csv"] as const)
+        .default("ndjson" as const),
+    )
+    .option("--type <types>", "only these types, separated by commas", list)
+    .option("--by <emitters>", "only from these: user, tool, tool:bash, middleware:title …", list)
+    .option("--run <id>", "only events of this run")
+    .option("--since <time>", "only events recorded then or later (ISO 8601)")
+    .option("--until <time>", "only events recorded before")
+    .action(async (threads, { all, blobs, output, format, type, by, run, since, until }) => {
       const { terminal } = session;
       if ((threads.length === 0) === (all === undefined)) {
         throw new UsageError(
           "Nothing to export. Name threads, or give --all. Like: threadfold export --all > threads.ndjson",
         );
+      }
+      const filter: EventFilter = {
+        ...(type && { types: type }),
+        ...(by && { by }),
+        ...(run !== undefined && { runId: run }),
+        ...(since !== undefined && { since: isoTime("--since", since) }),
+        ...(until !== undefined && { until: isoTime("--until", until) }),
+      };
+      const isPart = Object.keys(filter).length > 0 || format === "csv";
+      if (isPart && blobs) {
+        throw new UsageError("--blobs belongs to whole threads. Leave out the filters and --format csv.");
       }
       const { exportThreads } = await import("../../../projections/thread-export.ts");
       const { resolveThread } = await import("../../../projections/thread-position.ts");
@@ -26,23 +51,57 @@ export function define(command: Command, session: Session): void {
       const ids: string[] = [];
       for (const thread of threads) ids.push(await resolveThread(store.log, thread));
       if (all) for await (const id of allThreads(store.log)) ids.push(id);
-      const lines = exportThreads(store.log, ids, blobs ? { blobs: store.blobs } : {});
-      let count = 0;
-      if (output === undefined) {
-        for await (const line of lines) {
-          await terminal.line(line);
-          count += 1;
-          session.signal.throwIfAborted();
-        }
-      } else {
-        const file = createWriteStream(output);
-        for await (const line of lines) {
-          if (!file.write(`${line}\n`)) await once(file, "drain");
-          count += 1;
-        }
-        file.end();
-        await finished(file);
-      }
-      terminal.say(`Exported ${ids.length} ${ids.length === 1 ? "thread" : "threads"} in ${count} lines.`);
+      const lines = isPart
+        ? selectedLines(store, ids, filter, format)
+        : exportThreads(store.log, ids, blobs ? { blobs: store.blobs } : {});
+      const count = await writeLines(session, lines, output);
+      const what = `${ids.length} ${ids.length === 1 ? "thread" : "threads"} in ${count} lines`;
+      terminal.say(isPart ? `Exported what fits of ${what}; it is no whole chain.` : `Exported ${what}.`);
     });
+}
+
+/** @throws {UsageError} */
+function isoTime(option: string, text: string): string {
+  const time = new Date(text);
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(time.getTime())) return time.toISOString();
+  throw new UsageError(`${option} ${text} is no ISO time. Write it like 2026-03-01 or 2026-03-01T12:00:00Z.`);
+}
+
+async function* selectedLines(
+  store: Store,
+  threadIds: readonly string[],
+  filter: EventFilter,
+  format: "ndjson" | "csv",
+): AsyncGenerator<string> {
+  const { csvHead, csvLine, selectEvents } = await import("../../../projections/select-events.ts");
+  if (format === "csv") yield csvHead;
+  for (const threadId of threadIds) {
+    for await (const event of selectEvents(store.log, threadId, filter)) {
+      yield format === "csv" ? csvLine(event) : JSON.stringify(event);
+    }
+  }
+}
+
+async function writeLines(
+  { terminal, signal }: Session,
+  lines: AsyncIterable<string>,
+  output: string | undefined,
+): Promise<number> {
+  let count = 0;
+  if (output === undefined) {
+    for await (const line of lines) {
+      await terminal.line(line);
+      count += 1;
+      signal.throwIfAborted();
+    }
+    return count;
+  }
+  const file = createWriteStream(output);
+  for await (const line of lines) {
+    if (!file.write(`${line}\n`)) await once(file, "drain");
+    count += 1;
+  }
+  file.end();
+  await finished(file);
+  return count;
 }
