@@ -99,7 +99,22 @@ export { ReplayMissError } from "./actors/models/replay/replay-model.ts";
 export { resolveModel, UnknownModelError } from "./actors/models/resolve-model.ts";
 export { ReservedEventError } from "./actors/record-outside.ts";
 export { RunAbandonedError } from "./actors/recovery.ts";
+export {
+  editAndRerun,
+  InheritedMessageError,
+  type RegenerateOptions,
+  regenerate,
+  UnknownMessageError,
+} from "./actors/regenerate.ts";
 export { AgentClosedError } from "./actors/registry.ts";
+export {
+  AgentStoreError,
+  type Rerun,
+  type RerunDivergence,
+  type RerunOptions,
+  rerunThread,
+} from "./actors/rerun/rerun-thread.ts";
+export { UnrepeatableInputError } from "./actors/rerun/start-from-input.ts";
 export { RunLostError } from "./actors/run-scope.ts";
 export { ThreadBusyError } from "./actors/thread-busy.ts";
 export { type LifecycleTransition, threadMachineDefinition } from "./actors/thread-machine.ts";
@@ -120,6 +135,7 @@ export {
 export { ImageNotViewableError, type ViewImageOptions, viewImageTool } from "./actors/tools/view-image.ts";
 export { writeTodosTool } from "./actors/tools/write-todos.ts";
 export type { BlobStore } from "./events/blobs/blob-store.ts";
+export { NothingToCompareError, type Outcome, type WhatIf, type WhatIfOptions, whatIf } from "./actors/what-if.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
 export { defineEvent, type EventDefinition, type EventDraft } from "./events/define-event.ts";
 export type { Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";
@@ -192,6 +208,8 @@ export {
   forksFromIndex,
   forksFromLog,
 } from "./projections/fork-index.ts";
+export { type BranchComparison, compareBranches } from "./projections/compare-branches.ts";
+export { type EventTypeUse, readEventTypes } from "./projections/event-types.ts";
 export { UnknownThreadError, VersionOutOfRangeError } from "./projections/lineage.ts";
 export { createMemoryProjectionStore } from "./projections/memory-projection-store.ts";
 export { type AskedQuestion, openInterrupts, readOpenInterrupts } from "./projections/open-interrupts.ts";
@@ -248,6 +266,8 @@ export {
   verifySignedHead,
 } from "./projections/signed-head.ts";
 export { openSqliteProjectionStore, PurgeIncompleteError } from "./projections/sqlite-projection-store.ts";
+export { type OpenedExport, openExport, ReadOnlyStoreError } from "./projections/open-export.ts";
+export { type EventFilter, selectEvents } from "./projections/select-events.ts";
 export { createStateReader, type StateReader } from "./projections/state-at.ts";
 export { stateHash } from "./projections/state-hash.ts";
 export { type ErrorPolicy, PoisonEventError } from "./projections/table-writer.ts";
