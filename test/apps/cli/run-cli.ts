@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,24 @@ export function cliBundle(): Promise<string> {
   return bundling;
 }
 
+/** Takes away bundles of test processes that were ended before they could do so themselves. */
+async function sweep(cache: string): Promise<void> {
+  for (const name of await readdir(cache).catch(() => [])) {
+    const pid = Number(/^threadfold-cli-(\d+)$/.exec(name)?.[1] ?? process.pid);
+    if (pid !== process.pid && !isAlive(pid)) await rm(join(cache, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 async function bundle(): Promise<string> {
+  await sweep(join(root, "node_modules", ".cache"));
   const outdir = join(root, "node_modules", ".cache", `threadfold-cli-${process.pid}`);
   process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
   await build({
