@@ -21,7 +21,7 @@ export interface ActiveRun {
 }
 
 /** Model calls and phases that a run may take when nothing is said. */
-export const defaultLimits = { maxModelCalls: 100, maxSteps: 1_000 } as const;
+const defaultLimits = { maxModelCalls: 100, maxSteps: 1_000 } as const;
 
 /** Lets a run that is recorded as started go through its phases. */
 export function driveRun(options: {

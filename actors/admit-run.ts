@@ -132,7 +132,7 @@ async function recoverIfAbandoned(thread: LiveThread): Promise<void> {
 }
 
 /** Asks for the end of a run, whoever executes it. */
-export async function requestCancel(thread: LiveThread, runId: string, reason: string): Promise<void> {
+async function requestCancel(thread: LiveThread, runId: string, reason: string): Promise<void> {
   await thread.appender.append(
     ({ facts }) => {
       if (facts.run?.runId !== runId || facts.run.cancelReason !== undefined) return [];

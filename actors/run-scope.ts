@@ -62,7 +62,7 @@ export interface ThreadMemory {
 }
 
 /** Ids of recorded events that lead to the next ones. */
-export interface Trail {
+interface Trail {
   /** The latest event that the run goes on from. */
   last: string | undefined;
   modelCall: string | undefined;

@@ -23,7 +23,7 @@ import type { RunEnding, Settlement } from "./thread-machine.ts";
 import type { ThreadView } from "./thread-view.ts";
 
 /** Milliseconds that a cancelled step has to end by itself before it is given up. */
-export const cancelGraceMs = 2_000;
+const cancelGraceMs = 2_000;
 
 /** How a run ended, as its last event says. */
 export interface RunEnd {

@@ -29,7 +29,7 @@ export interface PlannedEvent {
 }
 
 /** Where in a run a batch belongs. */
-export interface BatchPlace {
+interface BatchPlace {
   readonly runId?: string | undefined;
   readonly step?: number | undefined;
 }

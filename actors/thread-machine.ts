@@ -17,7 +17,7 @@ export interface StepReport {
 export type RunEnding = "completed" | "interrupted" | "cancelled" | "failed";
 
 /** Why a run completed early. */
-export type BudgetStop = "max-model-calls" | "max-steps";
+type BudgetStop = "max-model-calls" | "max-steps";
 
 /** What is known of a run when it is to be closed. */
 export interface Settlement {
@@ -27,7 +27,7 @@ export interface Settlement {
 }
 
 /** The work behind the machine. The runtime owns the abort signal: leaving a state does not stop the work. */
-export interface StepWork {
+interface StepWork {
   step(phase: RunPhase, ordinal: number): Promise<StepReport>;
   /** Records the end of the run. */
   settle(settlement: Settlement): Promise<void>;
@@ -59,7 +59,6 @@ interface MachineContext {
 
 const phases = ["beforeAgent", "beforeModel", "model", "afterModel", "tools", "afterAgent"] as const;
 const restStates = ["idle", "interrupted", "cancelled", "failed"] as const;
-export type RestState = (typeof restStates)[number];
 
 /** Where a phase leads: to a phase, or out of the loop. */
 export type Destination = RunPhase | "settling";

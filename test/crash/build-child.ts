@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const child = fileURLToPath(new URL("./child.ts", import.meta.url));
 
 /**
  * Bundles the child into one file, so that it starts in a fraction of the time: there is one start for each kill.
@@ -19,7 +20,7 @@ export async function buildChild(): Promise<{ folder: string; script: string }> 
     logLevel: "error",
     ssr: { noExternal: true, external: ["@photostructure/sqlite"] },
     build: {
-      ssr: join(root, "test/crash/child.ts"),
+      ssr: child,
       outDir: folder,
       emptyOutDir: true,
       rollupOptions: { output: { entryFileNames: "child.mjs" } },
