@@ -58,7 +58,7 @@ export { stableReference } from "./laws/stable-reference.ts";
 export { total } from "./laws/total.ts";
 export { unknownEvent } from "./laws/unknown-event.ts";
 export { type DrivenLifecycle, driveLifecycle } from "./machine/driven-lifecycle.ts";
-export { lifecycleCommands } from "./machine/lifecycle-commands.ts";
+export { type LifecycleModel, lifecycleCommands, TwinDiffersError } from "./machine/lifecycle-commands.ts";
 export { createLifecycleCoverage, type LifecycleCoverage } from "./machine/lifecycle-coverage.ts";
 export { type LifecyclePath, lifecyclePaths } from "./machine/lifecycle-paths.ts";
 export {

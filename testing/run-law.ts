@@ -41,7 +41,7 @@ export interface LawReport {
 }
 
 /** Any drafts of a subject, as the laws get them. */
-export function anyDrafts(subject: LawSubject): fc.Arbitrary<readonly EventDraft[]> {
+function anyDrafts(subject: LawSubject): fc.Arbitrary<readonly EventDraft[]> {
   return fc.array(subject.drafts, { maxLength: maxDrafts, size: "max" });
 }
 

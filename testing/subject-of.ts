@@ -141,6 +141,15 @@ export function subjectOf(
   return { name, reducer: composed(reducer as PlainReducer), definition: undefined, drafts, noOps };
 }
 
+/** Updates of fields that nobody declared, which a reducer with open fields folds as well. */
+function undeclaredUpdates(reducer: StateReducer, options: ArbitraryOptions): fc.Arbitrary<EventDraft> {
+  const name = fc.oneof(names(), fc.constant("__proto__"));
+  const field = name.filter((one) => one !== "" && !reducer.definitions.has(one));
+  return fc
+    .tuple(field, arbitraryOf(z.json(), options))
+    .map(([of, value]) => ({ type: "StateUpdated", data: asRead({ field: of, value }) }));
+}
+
 /**
  * What the laws are checked for, from a whole state: an agent, an assembly, or a reducer with its events.
  *
@@ -158,6 +167,7 @@ export function stateSubject(
   const updated = [...reducer.definitions.values()]
     .filter(({ on, field }) => Object.keys(on).length === 0 && !field.startsWith("$"))
     .map(({ field }) => updatesOf(field, z.json(), options));
+  if (reducer.openFields) updated.push(undeclaredUpdates(reducer, options));
   if (known.length + updated.length === 0) throw new NoEventsError(options.name ?? "the state");
   return {
     name: options.name ?? "state",

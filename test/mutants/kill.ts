@@ -67,4 +67,4 @@ if (by === "logs") await checkLogs();
 else if (by === "state")
   checkState(source, { laws: ["unknown-event", "stable-reference", "bulk", "independent"], runs });
 else if (reducer) checkReducer(reducer, { runs });
-else checkSubject(stateSubject(source), { laws: ["total", "snapshot-cut", "bulk"], runs });
+else checkSubject(stateSubject(source), { laws: ["total", "json-closed", "snapshot-cut", "bulk"], runs });

@@ -189,10 +189,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: "reducers/thread-state.ts",
-    by: "mood",
+    by: "open fields",
     from: "Object.defineProperty(next, field, { value, enumerable: true, writable: true, configurable: true });",
     to: "next[field] = value;",
-    survives: "only an undeclared field called __proto__ would be lost, which assembly refuses to declare",
   },
   {
     file: "reducers/same-json.ts",

@@ -17,7 +17,7 @@ interface PlannedStep {
   readonly after: readonly EventDraft[];
 }
 
-export type RunEnd = "completed" | "failed" | "cancelled" | "interrupted" | "crashed";
+type RunEnd = "completed" | "failed" | "cancelled" | "interrupted" | "crashed";
 
 /** One run as it is to happen. */
 export interface RunPlan {

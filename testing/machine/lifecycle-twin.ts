@@ -17,7 +17,7 @@ export interface TwinReport {
   readonly callsNeedModel: boolean;
 }
 
-export type Ending = "completed" | "interrupted" | "cancelled" | "failed";
+type Ending = "completed" | "interrupted" | "cancelled" | "failed";
 
 /** The lifecycle as plain data: what the machine has to be in after the same events. */
 export interface TwinState {
@@ -54,7 +54,7 @@ export const twinStart: TwinState = {
   stopped: undefined,
 };
 
-export function isPhase(at: string): at is RunPhase {
+function isPhase(at: string): at is RunPhase {
   return phases.some((phase) => phase === at);
 }
 
