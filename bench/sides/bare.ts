@@ -59,6 +59,7 @@ export async function openBare({ folder }: SideOptions): Promise<Side> {
       }),
     tenRows: async (threadId) => Math.min(10, refold(threadId)),
     async close() {
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
     },
   };
