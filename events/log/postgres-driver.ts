@@ -92,5 +92,7 @@ export async function createPostgresPool(
   const pool = new driver.Pool(config);
   // A connection that breaks while idle is replaced by the next call, which meets the error if it lasts.
   pool.on("error", () => undefined);
+  // One that breaks between two statements of a caller would otherwise end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
 }

@@ -8,7 +8,12 @@ import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
 import { BrokenSourceError, CopyDiffersError, copyLog } from "../../projections/copy-log.ts";
 import { collect, newEvent, newEvents } from "../events/log/new-events.ts";
-import { hasPostgres, type PostgresServer, startPostgres } from "../events/log/postgres-server.ts";
+import {
+  hasPostgres,
+  type PostgresServer,
+  serverStartMs,
+  startPostgres,
+} from "../events/log/postgres-server.ts";
 
 const open = async (url: string): Promise<Store> => {
   const store = await openStore(url);
@@ -174,7 +179,7 @@ describe.skipIf(!hasPostgres)("through a PostgreSQL server", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  });
+  }, serverStartMs);
   afterAll(async () => {
     await server?.stop();
   });

@@ -59,6 +59,9 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+/** How long a test file may wait for its server on a busy machine. */
+export const serverStartMs = 120_000;
+
 const password = "a password: /@?#";
 let schemas = 0;
 
@@ -100,6 +103,11 @@ export async function startPostgres(settings: readonly string[] = ["fsync=off"])
     server = spawn(join(binaries, "postgres"), ["-D", data, ...options.flatMap((option) => ["-c", option])], {
       ...run,
       stdio: ["ignore", "ignore", "pipe"],
+    });
+    // Also when the process of the tests ends early.
+    const { pid } = server;
+    process.once("exit", () => {
+      if (pid !== undefined && server?.pid === pid && server.exitCode === null) server.kill("SIGQUIT");
     });
     let complaint = "";
     server.stderr?.on("data", (chunk) => {

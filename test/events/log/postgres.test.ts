@@ -4,14 +4,14 @@ import { describeBlobStore } from "../blobs/blob-store.contract.ts";
 import { describeKeyStore } from "../keys/key-store.contract.ts";
 import { describeEventLog } from "./event-log.contract.ts";
 import { describeSharedLog } from "./event-log-sharing.contract.ts";
-import { hasPostgres, type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { hasPostgres, type PostgresServer, serverStartMs, startPostgres } from "./postgres-server.ts";
 import { describeSideStore } from "./side-store.contract.ts";
 
 describe.skipIf(!hasPostgres)("on a real server", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  });
+  }, serverStartMs);
   afterAll(async () => {
     await server?.stop();
   });

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import {
+  hasPostgres,
+  type PostgresServer,
+  serverStartMs,
+  startPostgres,
+} from "../events/log/postgres-server.ts";
+import { describeRuntime } from "./runtime.contract.ts";
+
+describe("on SQLite", () => {
+  let folder: string;
+  let files = 0;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "threadfold-runtime-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  describeRuntime("sqlite", async () => `sqlite:${join(folder, `${++files}.db`)}`);
+});
+
+describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, serverStartMs);
+  afterAll(async () => {
+    await server?.stop();
+  });
+  describeRuntime("postgres", async () => server.newUrl());
+});
