@@ -1,6 +1,4 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
-import { HTTPException } from "hono/http-exception";
 import { secureHeaders } from "hono/secure-headers";
 import { requireThread, requireToken, type ServerEnv } from "./access.ts";
 import { assistantRoutes } from "./compat/assistant-routes.ts";
@@ -10,7 +8,7 @@ import { runRoutes } from "./compat/run-routes.ts";
 import { stateRoutes } from "./compat/state-routes.ts";
 import { statelessRoutes } from "./compat/stateless-routes.ts";
 import { threadRoutes } from "./compat/thread-routes.ts";
-import { allowOrigins, limitRate, refuseForeign } from "./guard.ts";
+import { allowOrigins, limitBody, limitRate, refuseForeign } from "./guard.ts";
 import { nativeRoutes } from "./native/native-routes.ts";
 import { answerProblem } from "./native/problem.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -30,14 +28,7 @@ export function createApp(served: Served, options: { readonly version: string })
   app.use(allowOrigins(config.corsOrigins));
   app.use(requireToken(config.tokens));
   app.use(limitRate(config));
-  app.use(
-    bodyLimit({
-      maxSize: config.maxBodyBytes,
-      onError: () => {
-        throw new HTTPException(413, { message: `The body is larger than ${config.maxBodyBytes} bytes.` });
-      },
-    }),
-  );
+  app.use(limitBody(config.maxBodyBytes));
   const checkThread = requireThread(served);
   for (const path of ["/threads/:threadId", "/threads/:threadId/*"]) {
     app.use(path, async (c, next) => {

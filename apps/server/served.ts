@@ -27,6 +27,8 @@ export interface Served {
   readonly stopping: AbortSignal;
   /** Aborted when it has no more runs: streams end. */
   readonly closing: AbortSignal;
+  /** Work that goes on after its answer; the server waits for it before it is stopped. */
+  readonly background: Set<Promise<void>>;
 }
 
 /** How a thread began, as far as requests need it. */

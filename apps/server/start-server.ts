@@ -63,6 +63,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     metrics: createMetrics(() => runs.size),
     stopping: stopping.signal,
     closing: closing.signal,
+    background: new Set(),
   };
   const app = createApp(served, { version: packageJson.version });
   const listening = await listen(app.fetch, config);
@@ -89,6 +90,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await settledWithin(closed, maxCloseMs);
     listening.closeAllConnections();
     await closed;
+    await Promise.all(served.background);
     await projections.close();
     logger.info("stopped");
   };

@@ -103,7 +103,7 @@ test("threadfold serve: says where it is, answers, stops at SIGTERM; a wrong set
   const cwd = await mkdtemp(join(tmpdir(), "threadfold-serve-"));
   afterTest(() => rm(cwd, { recursive: true, force: true }));
   let asked: Promise<unknown> | undefined;
-  const result = await cli(["serve", "--port", "0", "--json"], {
+  const result = await cli(["serve", "--port", "0", "--ndjson"], {
     cwd,
     onStdout(text, child) {
       if (asked || !text.includes("\n")) return;
@@ -121,4 +121,4 @@ test("threadfold serve: says where it is, answers, stops at SIGTERM; a wrong set
   const wrong = await cli(["serve", "--port", "0"], { cwd });
   expect(wrong.code).not.toBe(0);
   expect(wrong.stderr).toContain("heartbeatMs");
-});
+}, 120_000);

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
-import { type Command, Option } from "@commander-js/extra-typings";
+import { type Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import type { Agent } from "../../../actors/agent-contract.ts";
 import type { RunningServer, StartServerOptions } from "../../server/index.ts";
 import { openAgent } from "../open-agent.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
-import { wholeNumber } from "../whole-number.ts";
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
 
@@ -17,7 +16,7 @@ const levels = ["silent", "error", "warn", "info", "debug"] as const;
 export function define(command: Command, session: Session): void {
   command
     .option("--host <address>", "address to bind (default: 127.0.0.1; others need tokens)")
-    .option("--port <n>", "port; 0 takes a free one (default: 4270, or the next free one)", wholeNumber)
+    .option("--port <n>", "port; 0 takes a free one (default: 4270, or the next free one)", portNumber)
     .option("--agent <file>", "file that exports an agent, or <name>=<file>; may come again", collect, [])
     .option("--model <name>", "model of the agent")
     .option("--cors <origin>", "web page that may call the server; may come again", collect, [])
@@ -65,13 +64,21 @@ export function define(command: Command, session: Session): void {
         : startServer(options));
       session.onEnd(() => running.stop());
       const { terminal, signal } = session;
-      if (session.options.json || session.options.ndjson) {
-        await terminal.record({ url: running.url, agents: Object.keys(named) });
+      const { json, ndjson } = session.options;
+      if (ndjson) await terminal.record({ url: running.url, agents: Object.keys(named) });
+      else if (json) {
+        await terminal.json({ url: running.url, agents: Object.keys(named) });
       } else {
         await terminal.line(`Serving ${Object.keys(named).join(", ")} on ${running.url}. Ctrl-C stops.`);
       }
       await stopSignal(signal);
     });
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("It is no port from 0 to 65535.");
 }
 
 async function openAgents(

@@ -1,4 +1,5 @@
 import { HTTPException } from "hono/http-exception";
+import type { Run } from "../../../actors/agent-contract.ts";
 import { agentFor, type Served, wireOptionsFor } from "../served.ts";
 import type { SseFrame } from "../sse.ts";
 import { describeError } from "./errors.ts";
@@ -33,15 +34,16 @@ export async function* framesOfTracked(
   tracked: TrackedRun,
   options: FollowOptions,
 ): AsyncGenerator<SseFrame> {
+  let live: Run;
   try {
-    await tracked.started;
+    live = await tracked.started;
   } catch (error) {
     const name = error instanceof Error ? error.name : "Error";
     yield { event: "error", data: { error: name, message: describeError(error).text } };
     return;
   }
   const record = await findRun(served.store.log, tracked.threadId, tracked.runId);
-  if (record) yield* framesOfRecord(served, record, options);
+  if (record) yield* framesOfRecord(served, record, options, live);
 }
 
 /** Frames of a run that has begun, after those that the client has. */
@@ -49,6 +51,7 @@ export async function* framesOfRecord(
   served: Served,
   record: RunRecord,
   { modes, lastEventId }: FollowOptions,
+  known?: Run,
 ): AsyncGenerator<SseFrame> {
   const { store, runs, closing } = served;
   const { threadId, runId, startVersion, metadata } = record;
@@ -75,7 +78,7 @@ export async function* framesOfRecord(
     };
     return;
   }
-  const live = await liveRun(served, record);
+  const live = known ?? (await liveRun(served, record));
   const items = itemsOfRun(store.log, { threadId, runId, startVersion, live, signal: closing });
   const source = {
     agent,

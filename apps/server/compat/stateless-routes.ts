@@ -54,12 +54,12 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
     await removeThread(served, threadId);
   };
   const cleanUpLater = (tracked: TrackedRun, body: RunBody) => {
-    cleanUp(tracked, body).catch((error: unknown) =>
-      served.logger.warn(
-        { err: error, threadId: tracked.threadId },
-        "a stateless thread could not be removed",
-      ),
-    );
+    const work = cleanUp(tracked, body)
+      .catch((error: unknown) =>
+        served.logger.warn({ err: error, threadId: tracked.threadId }, "a stateless thread could not be removed"),
+      )
+      .finally(() => served.background.delete(work));
+    served.background.add(work);
   };
   const headersOf = ({ runId }: TrackedRun) => ({
     "Content-Location": `/runs/${runId}`,
