@@ -1,12 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type CliOptions, cli } from "./run-cli.ts";
 import { sampleStore } from "./sample-store.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const planFile = join(root, "test/histories/0.1.0/plan-mode.ndjson");
+
+// Each call is a process of its own.
+vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
 let remove: () => Promise<void>;
