@@ -8,6 +8,7 @@ import { FoldError } from "../reducers/thread-state.ts";
 import { toErrorData } from "./error-data.ts";
 import type { JumpTarget } from "./middleware/define-middleware.ts";
 import { mintId } from "./mint-id.ts";
+import { destination, type StepReport } from "./run-phases.ts";
 import {
   addPending,
   factsOf,
@@ -26,7 +27,6 @@ import { restoreView } from "./steps/restore-view.ts";
 import { runHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft, HookPhase, StepContext, ToolCallOutcome } from "./steps/step-contract.ts";
 import { executeToolCall } from "./steps/tool-call.ts";
-import { destination, type StepReport } from "./thread-machine.ts";
 
 /**
  * Does the work of one phase. What it gave is in the log, or pending for the batch that the next phase appends.

@@ -1,17 +1,15 @@
 import { type Actor, assign, createActor, fromPromise, setup } from "xstate";
 import type { RunPhase } from "../reducers/run-facts.ts";
-import type { JumpTarget } from "./middleware/define-middleware.ts";
+import {
+  type Destination,
+  needsModel,
+  nextPhase,
+  pastEmptyPhases,
+  phases,
+  type StepReport,
+} from "./run-phases.ts";
 
-/** What one step of a run tells the machine. Only ids, counts and flags: never content. */
-export interface StepReport {
-  readonly jumpTo?: JumpTarget | undefined;
-  /** Questions were asked: the run stops here. */
-  readonly interrupted?: boolean;
-  /** Tool calls of the last answer without a result. */
-  readonly openCalls?: number;
-  /** At least one of them has a result that the model must see. */
-  readonly callsNeedModel?: boolean;
-}
+export type { StepReport } from "./run-phases.ts";
 
 /** Why a run leaves its loop. */
 export type RunEnding = "completed" | "interrupted" | "cancelled" | "failed";
@@ -57,51 +55,7 @@ interface MachineContext {
   readonly settlement: Settlement;
 }
 
-const phases = ["beforeAgent", "beforeModel", "model", "afterModel", "tools", "afterAgent"] as const;
 const restStates = ["idle", "interrupted", "cancelled", "failed"] as const;
-
-/** Where a phase leads: to a phase, or out of the loop. */
-export type Destination = RunPhase | "settling";
-
-/** Where each phase goes when nothing else is asked. */
-const next: Readonly<Record<RunPhase, Destination>> = {
-  beforeAgent: "beforeModel",
-  beforeModel: "model",
-  model: "afterModel",
-  afterModel: "tools",
-  tools: "beforeModel",
-  afterAgent: "settling",
-};
-
-/** Where a phase that ended leads, budgets and missing hooks aside. */
-export function destination(phase: RunPhase, report: StepReport): Destination {
-  const openCalls = report.openCalls ?? 0;
-  const end = phase === "afterAgent" ? "settling" : "afterAgent";
-  if (report.jumpTo === "end") return end;
-  if (report.jumpTo === "model") return "beforeModel";
-  if (report.jumpTo === "tools") return openCalls > 0 ? "tools" : end;
-  if (phase === "afterModel" && openCalls === 0) return end;
-  // Without a new message a run goes on where the thread stands: with the calls that wait there.
-  if (phase === "beforeAgent" && openCalls > 0) return "tools";
-  return next[phase];
-}
-
-/** The same, past phases that have no hooks: they cost nothing. */
-function pastEmptyPhases(phase: RunPhase, report: StepReport, hooks: ReadonlySet<RunPhase>): Destination {
-  let to = destination(phase, report);
-  while (to !== "settling" && isEmpty(to, hooks)) to = destination(to, { ...report, jumpTo: undefined });
-  return to;
-}
-
-function isEmpty(phase: RunPhase, hooks: ReadonlySet<RunPhase>): boolean {
-  return phase !== "model" && phase !== "tools" && !hooks.has(phase);
-}
-
-/** Where a run begins that is to begin at `phase`. */
-export function entryPhase(phase: RunPhase, report: StepReport, hooks: ReadonlySet<RunPhase>): RunPhase {
-  const to = isEmpty(phase, hooks) ? pastEmptyPhases(phase, report, hooks) : phase;
-  return to === "settling" ? "afterAgent" : to;
-}
 
 const undecided: Settlement = { ending: "completed", stopReason: undefined, error: undefined };
 /** Transitions in a row without waiting for anything; more mean a loop in the machine itself. */
@@ -121,11 +75,6 @@ function leadingTo({ entry }: MachineContext, { phase, report }: ReportOf): Dest
 /** The way out of the loop: through the last hooks, where there are any. */
 function wayOut({ entry }: MachineContext, phase: RunPhase): Destination {
   return phase !== "afterAgent" && entry?.hooks.has("afterAgent") ? "afterAgent" : "settling";
-}
-
-/** The next thing is a model call, or a tool call whose result only a model call could use. */
-function needsModel(to: Destination, report: StepReport): boolean {
-  return to === "beforeModel" || to === "model" || (to === "tools" && report.callsNeedModel === true);
 }
 
 const threadSetup = setup({
@@ -355,7 +304,7 @@ function transitionsOf(phase: RunPhase): LifecycleTransition[] {
     { from, to: end, when: "it jumps to end, or to tools without open calls" },
     ...(phase === "afterModel" ? [{ from, to: "afterAgent", when: "no calls are open" }] : []),
     ...(phase === "beforeAgent" ? [{ from, to: "tools", when: "calls wait for their results" }] : []),
-    { from, to: next[phase], when: "otherwise" },
+    { from, to: nextPhase[phase], when: "otherwise" },
     { from, to: "settling", when: "it fails, or the run is cancelled" },
   ];
 }

@@ -183,6 +183,12 @@ function endRun(facts: Draft, end: ThreadFacts["lastEnd"]): void {
   facts.jump = null;
 }
 
+/** Nothing of it waits any more. */
+function closeRun(facts: Draft, end: ThreadFacts["lastEnd"]): void {
+  endRun(facts, end);
+  facts.interrupts = [];
+}
+
 function goOn(facts: Draft, next: RunPhase): void {
   if (facts.run) facts.run = { ...facts.run, next };
   facts.jump = null;
@@ -217,12 +223,12 @@ function resolveInterrupt(facts: Draft, data: DataOf<typeof InterruptResolved>):
 
 /** The thread stands somewhere else now: a run that was open there is not open any more, its questions are gone. */
 function leaveRun(facts: Draft): void {
-  if (!facts.run) return;
-  endRun(facts, null);
-  facts.interrupts = [];
+  if (facts.run) closeRun(facts, null);
 }
 
-function setMetadata(facts: Draft, changes: { readonly [key: string]: unknown } | undefined): void {
+type Metadata = { readonly [key: string]: unknown };
+
+function setMetadata(facts: Draft, changes: Metadata | undefined): void {
   if (!changes) return;
   const entries = new Map(Object.entries(facts.metadata));
   for (const [key, value] of Object.entries(changes)) {
@@ -234,11 +240,11 @@ function setMetadata(facts: Draft, changes: { readonly [key: string]: unknown } 
 
 /** How each event of the catalogue moves the facts. Events that are not named here are only counted. */
 const advance: { readonly [type: string]: (facts: Draft, data: never, event: FoldEvent) => void } = {
-  ThreadCreated(facts, data: { metadata?: { [key: string]: unknown } }) {
+  ThreadCreated(facts, data: { metadata?: Metadata }) {
     facts.created = true;
     setMetadata(facts, data.metadata);
   },
-  ThreadForked(facts, data: { metadata?: { [key: string]: unknown } }) {
+  ThreadForked(facts, data: { metadata?: Metadata }) {
     leaveRun(facts);
     facts.created = true;
     facts.archived = false;
@@ -251,12 +257,8 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
   ThreadRestored(facts) {
     facts.archived = false;
   },
-  ThreadMetadataChanged(facts, data: { metadata: { [key: string]: unknown } }) {
-    setMetadata(facts, data.metadata);
-  },
-  RunStarted(facts, data: DataOf<typeof RunStarted>, event) {
-    startRun(facts, data, event.version);
-  },
+  ThreadMetadataChanged: (facts, data: { metadata: Metadata }) => setMetadata(facts, data.metadata),
+  RunStarted: (facts, data: DataOf<typeof RunStarted>, { version }) => startRun(facts, data, version),
   RunTakenOver(facts, data: DataOf<typeof RunTakenOver>) {
     if (facts.run?.runId === data.runId) facts.run = { ...facts.run, owner: data.owner };
   },
@@ -266,18 +268,9 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
   RunCapped(facts, data: { reason: string }) {
     facts.capped = data.reason;
   },
-  RunCompleted(facts) {
-    endRun(facts, "completed");
-    facts.interrupts = [];
-  },
-  RunFailed(facts) {
-    endRun(facts, "failed");
-    facts.interrupts = [];
-  },
-  RunCancelled(facts) {
-    endRun(facts, "cancelled");
-    facts.interrupts = [];
-  },
+  RunCompleted: (facts) => closeRun(facts, "completed"),
+  RunFailed: (facts) => closeRun(facts, "failed"),
+  RunCancelled: (facts) => closeRun(facts, "cancelled"),
   RunInterrupted(facts, data: DataOf<typeof RunInterrupted>) {
     endRun(facts, "interrupted");
     facts.interrupts = data.interrupts;
