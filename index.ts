@@ -153,7 +153,13 @@ export { RedactionRuleError } from "./events/keys/redaction-rule.ts";
 export { ReservedKeyError } from "./events/keys/seal-data.ts";
 export { blobsOfThread, type EncryptedStore, withEncryption } from "./events/keys/with-encryption.ts";
 export { storedLog } from "./events/log/encrypting-log.ts";
-export { type EventLog, VersionConflict } from "./events/log/event-log.ts";
+export {
+  AppendOutcomeUnknownError,
+  type EventLog,
+  LogFormatError,
+  LogUnavailableError,
+  VersionConflict,
+} from "./events/log/event-log.ts";
 export { createRedactingLog, withRedaction } from "./events/log/redacting-log.ts";
 export type { Message } from "./events/message.ts";
 export { openStore } from "./events/open-store.ts";
@@ -182,6 +188,14 @@ export {
   type ThreadPlace,
 } from "./projections/branches.ts";
 export { builtInProjections } from "./projections/built-in.ts";
+export {
+  BrokenSourceError,
+  CopyDiffersError,
+  type CopyOptions,
+  type CopyProgress,
+  type CopyResult,
+  copyLog,
+} from "./projections/copy-log.ts";
 export {
   type AnyProjection,
   defineProjection,

@@ -11,7 +11,7 @@ interface ErrorLines {
 const nextByName: Readonly<Record<string, string>> = {
   UnknownThreadError: "List the threads with: threadfold threads",
   AmbiguousThreadError: "Write more of the id; list the threads with: threadfold threads",
-  UnknownStoreUrlError: "Write --store sqlite:<path> or --store memory:",
+  UnknownStoreUrlError: "Write --store sqlite:<path>, postgres://<host>/<database> or memory:",
 };
 
 /** Sentences end before a capital letter, a quote or an opening bracket. */

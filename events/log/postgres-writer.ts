@@ -285,7 +285,8 @@ export function createPostgresWriter(
     },
     async close() {
       isClosed = true;
-      while (work) await work;
+      // A queue that got longer meanwhile is worked off by another promise.
+      while (work !== undefined) await work;
     },
   };
 }
