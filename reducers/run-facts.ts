@@ -251,9 +251,7 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
     setMetadata(facts, data.metadata);
   },
   ThreadRewound: leaveRun,
-  ThreadArchived(facts) {
-    facts.archived = true;
-  },
+  ThreadArchived: (facts) => void (facts.archived = true),
   ThreadRestored(facts) {
     facts.archived = false;
   },
