@@ -3,7 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { LangChainCore } from "../work.ts";
 
 /** The peers of the bench are not installed. */
-export class PeersMissingError extends Error {
+class PeersMissingError extends Error {
   override readonly name = "PeersMissingError";
   constructor() {
     super(
@@ -25,13 +25,13 @@ export interface GraphSnapshot {
   readonly config: Config;
 }
 
-export interface GraphResult {
+interface GraphResult {
   readonly messages: readonly BaseMessage[];
   readonly __interrupt__?: readonly { readonly id: string; readonly value: unknown }[];
 }
 
 /** The few methods of a `createAgent` agent that the bench calls. */
-export interface GraphAgent {
+interface GraphAgent {
   invoke(input: unknown, config: Config): Promise<GraphResult>;
   getState(config: Config): Promise<GraphSnapshot>;
   getStateHistory(config: Config, options?: { limit: number }): AsyncIterable<GraphSnapshot>;
@@ -46,7 +46,7 @@ export interface Checkpointer {
 /** A function of LangChain's whose options the bench writes as plain data. */
 type Maker<Result = unknown> = (...options: unknown[]) => Result;
 
-export interface LangGraphPackages extends LangChainCore {
+interface LangGraphPackages extends LangChainCore {
   readonly sqlite: { readonly SqliteSaver: { fromConnString(path: string): Checkpointer } };
   readonly postgres: { readonly PostgresSaver: { fromConnString(url: string): Checkpointer } };
   readonly langgraph: {

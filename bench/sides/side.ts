@@ -17,8 +17,6 @@ export interface SideOptions {
   readonly latencyMs: number;
 }
 
-export type SideOpener = (options: SideOptions) => Promise<Side>;
-
 /** Milliseconds by the wall. */
 export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();

@@ -7,13 +7,13 @@ export interface Ratio {
   readonly unit: string;
 }
 
-export interface BenchTable {
+interface BenchTable {
   readonly title: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-export interface ChartLine {
+interface ChartLine {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
 }
@@ -49,4 +49,3 @@ export function number(value: number): string {
 
 export const kilobytes = (bytes: number): string => `${number(bytes / 1_000)} kB`;
 export const milliseconds = (ms: number): string => `${number(ms)} ms`;
-export const times = (value: number): string => `${number(value)} x`;

@@ -6,7 +6,9 @@ const faster = (value: number): Ratio => ({ name: "speed", value, target: { atLe
 const smaller = (value: number): Ratio => ({ name: "bytes", value, target: { atMost: 3 }, unit: "x" });
 
 test("a ratio that should be high is worse when it fell by more than 20 %", () => {
-  expect(compareWithBaseline([faster(79)], [faster(100)])).toEqual([{ name: "speed", value: 79, before: 100 }]);
+  expect(compareWithBaseline([faster(79)], [faster(100)])).toEqual([
+    { name: "speed", value: 79, before: 100 },
+  ]);
   expect(compareWithBaseline([faster(81)], [faster(100)])).toEqual([]);
   expect(compareWithBaseline([faster(300)], [faster(100)])).toEqual([]);
 });
