@@ -38,7 +38,7 @@ function run(command: string, args: string[], cwd: string): Promise<{ code: numb
     execFile(
       command,
       args,
-      { cwd, env, timeout: 110_000, maxBuffer: 64 * 1024 * 1024 },
+      { cwd, env, timeout: 400_000, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
         resolve({ code, output: `${stdout}\n${stderr}` });
@@ -74,7 +74,7 @@ describe.each(pages)("%s", (page) => {
   folders.push(folder);
   mkdirSync(folder, { recursive: true });
 
-  test(`${examples.length} marked examples work as they are written`, { timeout: 600_000 }, async () => {
+  test(`${examples.length} marked examples work as they are written`, { timeout: 900_000 }, async () => {
     for (const example of examples) {
       const { code, output } =
         example.language === "ts" ? await runTypeScript(example, folder) : await runBash(example, folder);
