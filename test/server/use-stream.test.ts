@@ -23,7 +23,8 @@ async function servePage(): Promise<string> {
   await build({
     configFile: false,
     logLevel: "error",
-    define: { "process.env.NODE_ENV": '"production"' },
+    // Vite compiles JSX for development under the test's NODE_ENV; React has to be the one for it.
+    define: { "process.env.NODE_ENV": '"development"' },
     build: {
       outDir,
       minify: false,
@@ -83,7 +84,10 @@ test.skipIf(!browserPath && !isRequired)(
       server: { corsOrigins: [origin] },
     });
     const page = await openBrowser();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(error.message));
     await page.goto(`${origin}/?api=${encodeURIComponent(server.url)}`);
+    await expect.poll(async () => [...problems, await page.locator("#send").count()], { timeout: 20_000 }).toEqual([1]);
     await page.locator("#send").dispatchEvent("click");
     await shows(page, ["hello", "answer 1"]);
     await stands(page, "#state", "idle");

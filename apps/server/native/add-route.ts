@@ -27,6 +27,11 @@ export const problemSchema = z.object({
   detail: z.string(),
 });
 
+// The registry's own types know a zod of their own.
+type RequestDescription = NonNullable<
+  Parameters<OpenAPIHono<ServerEnv>["openAPIRegistry"]["registerPath"]>[0]["request"]
+>;
+
 const nothing = z.object({});
 
 /**
@@ -58,8 +63,8 @@ export function addRoute<Query extends z.ZodType = typeof nothing, Body extends 
     request: {
       ...(names.length > 0 && { params }),
       ...(query && { query: query as unknown as z.ZodObject }),
-      ...(body && { body: { content: { "application/json": { schema: body } } } }),
-    },
+      ...(body && { body: { content: { "application/json": { schema: body as unknown as z.ZodObject } } } }),
+    } as unknown as RequestDescription,
     responses: {
       [status]: { description: summary, content: { [type]: { schema: response } } },
       ...Object.fromEntries(

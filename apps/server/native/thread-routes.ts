@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { threadMachineDefinition } from "../../../actors/thread-machine.ts";
@@ -217,7 +218,7 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
         [threadId],
         query.blobs === "true" ? { blobs: store.blobs } : {},
       );
-      return new Response(ReadableStream.from(lines(texts)) as ReadableStream<Uint8Array>, {
+      return new Response(Readable.toWeb(Readable.from(lines(texts))) as ReadableStream<Uint8Array>, {
         headers: {
           "Content-Type": "application/x-ndjson",
           "Content-Disposition": `attachment; filename="${threadId.replace(/[^\w.-]/g, "_")}.ndjson"`,
