@@ -226,6 +226,10 @@ function leaveRun(facts: Draft): void {
   if (facts.run) closeRun(facts, null);
 }
 
+function setArchived(facts: Draft, archived: boolean): void {
+  facts.archived = archived;
+}
+
 type Metadata = { readonly [key: string]: unknown };
 
 function setMetadata(facts: Draft, changes: Metadata | undefined): void {
@@ -251,10 +255,8 @@ const advance: { readonly [type: string]: (facts: Draft, data: never, event: Fol
     setMetadata(facts, data.metadata);
   },
   ThreadRewound: leaveRun,
-  ThreadArchived: (facts) => void (facts.archived = true),
-  ThreadRestored(facts) {
-    facts.archived = false;
-  },
+  ThreadArchived: (facts) => setArchived(facts, true),
+  ThreadRestored: (facts) => setArchived(facts, false),
   ThreadMetadataChanged: (facts, data: { metadata: Metadata }) => setMetadata(facts, data.metadata),
   RunStarted: (facts, data: DataOf<typeof RunStarted>, { version }) => startRun(facts, data, version),
   RunTakenOver(facts, data: DataOf<typeof RunTakenOver>) {
