@@ -33,6 +33,10 @@ const openers: Readonly<Record<string, StoreOpener>> = {
   memory: openMemoryStore,
   postgres: openPostgresStore,
   postgresql: openPostgresStore,
+  kurrentdb: openKurrentStore,
+  "kurrentdb+discover": openKurrentStore,
+  esdb: openKurrentStore,
+  "esdb+discover": openKurrentStore,
 };
 
 /** A URL names no kind of store that this version can open. */
@@ -61,7 +65,7 @@ const schemePattern = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
  * Opens the log, blobs and side records behind a store URL: `sqlite:<path>` or a bare path, `memory:`,
- * `postgres://user:password@host/database`.
+ * `postgres://user:password@host/database`, `kurrentdb://user:password@host:2113` or `esdb://…`.
  *
  * @throws {UnknownStoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError} @throws {MissingDriverError}
  * @example
@@ -124,6 +128,43 @@ async function openPostgresStore(
     await log.close();
     throw error;
   }
+}
+
+/** The server keeps events only: side records, keys and blobs are in a folder of this machine. */
+async function openKurrentStore(url: string, { blobs, encrypt, readOnly }: OpenStoreOptions): Promise<Store> {
+  const [address, given] = takeSideFolder(url);
+  const shown = withoutCredentials(address);
+  const folder = resolve(given ?? join(".threadfold", `kurrentdb-${sha256(shown).slice(0, 16)}`));
+  const { openKurrentDb } = await import("./log/kurrentdb.ts");
+  const { openSqlite } = await import("./log/sqlite.ts");
+  const log = await openKurrentDb(address, { readOnly });
+  const beside = await openSqlite(join(folder, "side.db"), { readOnly }).catch(async (error: unknown) => {
+    await log.close();
+    throw error;
+  });
+  const keysFolder = join(folder, "keys");
+  const store = {
+    url: shown,
+    log,
+    side: beside.side,
+    blobs: blobs ?? createFileBlobs(join(folder, "blobs")),
+    folder,
+    async close() {
+      await log.close();
+      await beside.log.close();
+    },
+  };
+  return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
+}
+
+/** Takes `side=<folder>` out of the query of a URL: the client of the server does not know it. */
+function takeSideFolder(url: string): [address: string, folder: string | undefined] {
+  const [, before = url, query] = /^([^?]*)\?(.*)$/.exec(url) ?? [];
+  const parameters = new URLSearchParams(query);
+  const folder = parameters.get("side") ?? undefined;
+  parameters.delete("side");
+  const rest = parameters.toString();
+  return [rest === "" ? before : `${before}?${rest}`, folder];
 }
 
 async function openMemoryStore(

@@ -1,0 +1,221 @@
+import type { RecordedEvent } from "../envelope.ts";
+import { chainStart } from "../hash-chain.ts";
+import type { ReadOptions, StreamHead, StreamSummary } from "./event-log.ts";
+import type { KurrentFilter, KurrentResolved } from "./kurrentdb-client.ts";
+import { decodeEvent, placeOf } from "./kurrentdb-events.ts";
+import { errorType, type KurrentSession } from "./kurrentdb-session.ts";
+import { fromPosition } from "./position.ts";
+import type { TailPage } from "./tail.ts";
+
+export const eventsPerPage = 500;
+/** Our own notes of erased streams: no stream of a user has a name like it. */
+export const erasedStream = "_threadfold-erased";
+
+/** Streams of users: neither the system's nor our own notes. */
+const ownStreams = /^[A-Za-z0-9]/;
+const systemTypes = /^\$/;
+const checkpointInterval = 10;
+
+export const everyStream: KurrentFilter = {
+  filterOn: "streamName",
+  regex: ownStreams.source,
+  checkpointInterval,
+};
+
+function filterFor(types: readonly string[] | undefined, stream: string | undefined): KurrentFilter {
+  const exactly = (names: readonly string[]) => `^(?:${names.map(escapeRegex).join("|")})$`;
+  if (stream !== undefined) return { ...everyStream, regex: exactly([stream]) };
+  return types ? { filterOn: "eventType", regex: exactly(types), checkpointInterval } : everyStream;
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+interface Erasure {
+  readonly version: number;
+  readonly hash: string;
+}
+
+interface PageWish {
+  readonly types?: readonly string[] | undefined;
+  readonly stream?: string | undefined;
+  readonly limit: number;
+}
+
+interface StreamWindow {
+  readonly from: bigint | "start" | "end";
+  readonly backwards: boolean;
+  readonly count: number;
+}
+
+/** `ended`: the server has nothing after this page. */
+interface AllPage extends TailPage {
+  readonly ended: boolean;
+}
+
+export interface KurrentReader {
+  read(stream: string, options: ReadOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** Events of all streams after a place. */
+  after(place: number, wish: PageWish): Promise<AllPage>;
+  /** Place of the last event of the log; 0: none. */
+  lastPlace(): Promise<number>;
+  head(stream: string): Promise<StreamHead>;
+  summaries(): Promise<ReadonlyMap<string, StreamSummary>>;
+}
+
+async function collect(events: AsyncIterable<KurrentResolved>): Promise<KurrentResolved[]> {
+  const all: KurrentResolved[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+export function createKurrentReader(session: KurrentSession): KurrentReader {
+  const erased = new Map<string, Erasure>();
+  let erasuresRead = 0n;
+  const known = new Map<string, StreamSummary>();
+  let listedThrough = 0;
+
+  /** Undefined: the stream is tombstoned. */
+  const page = (stream: string, { from, backwards, count }: StreamWindow) =>
+    session
+      .repeat((client) =>
+        collect(
+          client.readStream(stream, {
+            fromRevision: from,
+            direction: backwards ? "backwards" : "forwards",
+            maxCount: count,
+          }),
+        ),
+      )
+      .catch((error: unknown) => {
+        if (errorType(error) === "stream-not-found") return [];
+        if (errorType(error) === "stream-deleted") return undefined;
+        throw error;
+      });
+
+  /** The server keeps the events of tombstoned streams in $all until it is scavenged. */
+  const readErasures = async () => {
+    for (;;) {
+      const events =
+        (await page(erasedStream, { from: erasuresRead, backwards: false, count: eventsPerPage })) ?? [];
+      for (const { event } of events) {
+        if (!event) continue;
+        const { stream, version, hash } = event.data as Erasure & { stream: string };
+        erased.set(stream, { version, hash });
+        erasuresRead = event.revision + 1n;
+      }
+      if (events.length < eventsPerPage) return;
+    }
+  };
+
+  const reader: KurrentReader = {
+    async *read(stream, options) {
+      const { from = 1, backwards = false, types } = options;
+      let { to = Number.POSITIVE_INFINITY, limit: left = Number.POSITIVE_INFINITY } = options;
+      const wanted = types && new Set(types);
+      let first = Math.max(1, from);
+      while (left > 0 && first <= to) {
+        // With types, nobody knows how many events must be read for so many.
+        const count = Math.ceil(Math.min(eventsPerPage, wanted ? eventsPerPage : left, to - first + 1));
+        const start = to === Number.POSITIVE_INFINITY ? "end" : BigInt(to - 1);
+        const found = await page(stream, { from: backwards ? start : BigInt(first - 1), backwards, count });
+        const events = (found ?? []).flatMap((resolved) =>
+          resolved.event ? [decodeEvent(resolved.event, placeOf(resolved))] : [],
+        );
+        const picked = events
+          .filter(({ version, type }) => version >= first && version <= to && (!wanted || wanted.has(type)))
+          .slice(0, left);
+        left -= picked.length;
+        if (picked.length > 0) yield picked;
+        const last = events.at(-1);
+        if (!last || events.length < count) return;
+        if (backwards) to = last.version - 1;
+        else first = last.version + 1;
+      }
+    },
+    async after(place, { types, stream, limit }) {
+      await readErasures();
+      const at = BigInt(place);
+      const found = await session.repeat((client) =>
+        collect(
+          client.readAll({
+            direction: "forwards",
+            // Inclusive: the event at the place itself comes again.
+            fromPosition: place === 0 ? "start" : { commit: at, prepare: at },
+            maxCount: limit + 1,
+            filter: filterFor(types, stream),
+          }),
+        ),
+      );
+      const wanted = types && new Set(types);
+      const events: RecordedEvent[] = [];
+      let through = place;
+      for (const resolved of found) {
+        const { event } = resolved;
+        const at = placeOf(resolved);
+        if (!event || at <= place || events.length >= limit) continue;
+        through = at;
+        if (!ownStreams.test(event.streamId) || systemTypes.test(event.type)) continue;
+        if (erased.has(event.streamId) || (wanted && !wanted.has(event.type))) continue;
+        if (stream !== undefined && event.streamId !== stream) continue;
+        events.push(decodeEvent(event, at));
+      }
+      return { events, through, ended: found.length <= limit };
+    },
+    async lastPlace() {
+      await readErasures();
+      let from: bigint | undefined;
+      for (let count = 10; ; count = eventsPerPage) {
+        const at = from;
+        const found = await session.repeat((client) =>
+          collect(
+            client.readAll({
+              direction: "backwards",
+              fromPosition: at === undefined ? "end" : { commit: at, prepare: at },
+              maxCount: count,
+              filter: everyStream,
+            }),
+          ),
+        );
+        const last = found.find(
+          ({ event }) =>
+            event &&
+            ownStreams.test(event.streamId) &&
+            !systemTypes.test(event.type) &&
+            !erased.has(event.streamId),
+        );
+        if (last) return placeOf(last);
+        const oldest = found.at(-1);
+        if (!oldest || found.length < count) return 0;
+        from = BigInt(placeOf(oldest));
+      }
+    },
+    async head(stream) {
+      const found = await page(stream, { from: "end", backwards: true, count: 1 });
+      const [last] = found ?? [];
+      if (last?.event) {
+        const { version, metadata } = decodeEvent(last.event, placeOf(last));
+        return { version, hash: metadata.hash, deleted: false };
+      }
+      if (found) return { version: 0, hash: chainStart, deleted: false };
+      await readErasures();
+      return { ...(erased.get(stream) ?? { version: 0, hash: chainStart }), deleted: true };
+    },
+    async summaries() {
+      for (let ended = false; !ended; ) {
+        const next = await reader.after(listedThrough, { limit: eventsPerPage });
+        for (const { stream, version, recordedAt, position } of next.events) {
+          if (fromPosition(position) <= listedThrough) continue;
+          const firstRecordedAt = known.get(stream)?.firstRecordedAt ?? recordedAt;
+          known.set(stream, { stream, version, firstRecordedAt, lastRecordedAt: recordedAt });
+        }
+        listedThrough = Math.max(listedThrough, next.through);
+        ended = next.ended;
+      }
+      for (const stream of erased.keys()) known.delete(stream);
+      return known;
+    },
+  };
+  return reader;
+}

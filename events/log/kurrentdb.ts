@@ -1,0 +1,143 @@
+import { asyncTail } from "./async-tail.ts";
+import { type EventLog, LogUnavailableError } from "./event-log.ts";
+import { createKurrentClient, type KurrentModule, loadKurrentModule } from "./kurrentdb-client.ts";
+import { createKurrentReader, eventsPerPage } from "./kurrentdb-reader.ts";
+import { createKurrentSession } from "./kurrentdb-session.ts";
+import { watchKurrent } from "./kurrentdb-watch.ts";
+import { createKurrentWriter } from "./kurrentdb-writer.ts";
+import { createNews } from "./news.ts";
+import { fromPosition, toPosition } from "./position.ts";
+import { prepareAppend } from "./prepare-append.ts";
+
+export { type KurrentModule, MissingEventStoreClientError } from "./kurrentdb-client.ts";
+
+export interface KurrentOptions {
+  /**
+   * The client to use: `import("@kurrent/kurrentdb-client")` or `import("@eventstore/db-client")`. Default: the first of
+   * the two that is installed.
+   */
+  readonly client?: KurrentModule;
+  /** How long the answer of one call may take, in milliseconds. Default 10,000. */
+  readonly callTimeoutMs?: number;
+  /** For how long a call tries again while the server is away, in milliseconds. Default 10,000. */
+  readonly reconnectMs?: number;
+  /** How often subscriptions look for news of which the server did not tell, in milliseconds. Default 1,000. */
+  readonly pollIntervalMs?: number;
+  /** Refuses every write. */
+  readonly readOnly?: boolean;
+}
+
+/**
+ * Opens a KurrentDB or EventStoreDB server as an event log. It connects with the first call.
+ *
+ * @param url `kurrentdb://user:password@host:2113?tls=true`, also `kurrentdb+discover://` and `esdb://`
+ * @throws {MissingEventStoreClientError} neither client is installed
+ * @throws {LogUnavailableError} the URL cannot be read
+ * @example
+ * const log = await openKurrentDb("kurrentdb://127.0.0.1:2113?tls=false");
+ */
+export async function openKurrentDb(url: string, options: KurrentOptions = {}): Promise<EventLog> {
+  const { callTimeoutMs = 10_000, reconnectMs = 10_000, pollIntervalMs = 1000, readOnly = false } = options;
+  const where = url.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/, "");
+  const module = options.client ?? (await loadKurrentModule());
+  const connect = () => {
+    try {
+      return createKurrentClient(module, url);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new LogUnavailableError(
+        `The URL of ${where} cannot be used: ${reason}. Write kurrentdb://user:password@host:2113?tls=true.`,
+        { cause },
+      );
+    }
+  };
+  const session = createKurrentSession(connect, where, { callTimeoutMs, reconnectMs });
+  const reader = createKurrentReader(session);
+  const news = createNews();
+  const writer = createKurrentWriter(session, reader, news.announce);
+  const watch = watchKurrent(session, pollIntervalMs, news.announce);
+  let closing: Promise<void> | undefined;
+
+  const checkOpen = () => {
+    if (news.ended) throw new LogUnavailableError(`${where} is closed. Open the store again.`);
+  };
+  const checkWritable = () => {
+    checkOpen();
+    if (readOnly) throw new LogUnavailableError(`${where} was opened for reading only. Nothing was written.`);
+  };
+  const close = async () => {
+    news.end();
+    await writer.idle();
+    await watch.stop();
+    await session.close();
+  };
+
+  return {
+    kind: "kurrentdb",
+    async append(stream, events, { expectedVersion }) {
+      const prepared = prepareAppend(stream, events);
+      checkWritable();
+      return writer.append(stream, prepared, expectedVersion);
+    },
+    async *read(stream, readOptions = {}) {
+      checkOpen();
+      yield* reader.read(stream, readOptions);
+    },
+    async *readAll({ after, types, limit = Number.POSITIVE_INFINITY } = {}) {
+      checkOpen();
+      let through = after === undefined ? 0 : fromPosition(after);
+      let left = limit;
+      const end = await reader.lastPlace();
+      while (through < end && left > 0) {
+        const page = await reader.after(through, { types, limit: Math.min(left, eventsPerPage) });
+        const events = page.events.filter(({ position }) => fromPosition(position) <= end);
+        left -= events.length;
+        if (events.length > 0) yield events;
+        if (page.ended || page.through === through) return;
+        through = page.through;
+      }
+    },
+    subscribe(subscribeOptions = {}) {
+      const { types, stream } = subscribeOptions;
+      let mark = 0;
+      const items = asyncTail(
+        {
+          news,
+          async end() {
+            checkOpen();
+            mark = await writer.before(reader.lastPlace());
+            return mark;
+          },
+          async page(after) {
+            const page = await reader.after(after, { types, stream, limit: eventsPerPage });
+            // Nothing that was asked for may be left before the mark.
+            return page.ended ? { ...page, through: Math.max(page.through, mark) } : page;
+          },
+          toPosition,
+          fromPosition,
+        },
+        subscribeOptions,
+      );
+      return watch.during(items);
+    },
+    async head(stream) {
+      checkOpen();
+      return reader.head(stream);
+    },
+    async streams({ prefix = "", after = "", limit = Number.POSITIVE_INFINITY } = {}) {
+      checkOpen();
+      const names = [...(await reader.summaries()).values()];
+      const wanted = names.filter(({ stream }) => stream.startsWith(prefix) && stream > after);
+      const sorted = wanted.sort((a, b) => (a.stream < b.stream ? -1 : 1));
+      return limit < sorted.length ? sorted.slice(0, Math.max(0, limit)) : sorted;
+    },
+    async erase(stream) {
+      checkWritable();
+      await writer.erase(stream);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

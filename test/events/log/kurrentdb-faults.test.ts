@@ -1,0 +1,101 @@
+import * as client from "@kurrent/kurrentdb-client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findBrokenLink } from "../../../events/hash-chain.ts";
+import type { EventLog } from "../../../events/log/event-log.ts";
+import { openKurrentDb } from "../../../events/log/kurrentdb.ts";
+import { type EventStoreDouble, startEventStoreDouble } from "./event-store-double/server.ts";
+import { collect, newEvents } from "./new-events.ts";
+
+const stream = "thread-1";
+
+describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
+  let double: EventStoreDouble;
+  let log: EventLog;
+  beforeEach(async () => {
+    double = await startEventStoreDouble();
+    log = await openKurrentDb(double.url, { client, callTimeoutMs: 2000, reconnectMs: 8000 });
+  });
+  afterEach(async () => {
+    await log.close();
+    await double.stop();
+  });
+
+  it.each(["lose-acknowledgement", "close-in-batch", "not-leader", "hang"] as const)(
+    "appends once when the server does this: %s",
+    async (fault) => {
+      await log.append(stream, newEvents(1), { expectedVersion: 0 });
+      double.faults.appends.push(fault);
+      const { version } = await log.append(stream, newEvents(2), { expectedVersion: 1 });
+      expect(version).toBe(3);
+      expect(double.faults.appends).toEqual([]);
+      const events = await collect(log.read(stream));
+      expect(events).toHaveLength(3);
+      expect(findBrokenLink(events)).toBeUndefined();
+    },
+  );
+
+  it.each(["hang", "unavailable"] as const)("reads again when the server does this: %s", async (fault) => {
+    const { events } = await log.append(stream, newEvents(2), { expectedVersion: 0 });
+    double.faults.reads.push(fault);
+    expect(await collect(log.read(stream))).toEqual(events);
+    expect(double.faults.reads).toEqual([]);
+  });
+
+  it("says that the outcome is unknown when the server stays away after an append", async () => {
+    const impatient = await openKurrentDb(double.url, { client, callTimeoutMs: 300, reconnectMs: 100 });
+    await impatient.append(stream, newEvents(1), { expectedVersion: 0 }).catch(() => undefined);
+    const { version } = await log.head(stream);
+    double.faults.appends.push("hang", "hang", "hang", "hang");
+    await expect(impatient.append(stream, newEvents(1), { expectedVersion: version })).rejects.toMatchObject({
+      name: expect.stringMatching(/AppendOutcomeUnknownError|LogUnavailableError/),
+    });
+    await impatient.close();
+  });
+
+  it("works when the server was dead at the first read and came up then", async () => {
+    await double.stop();
+    const reading = log.head(stream);
+    await double.start();
+    expect(await reading).toMatchObject({ version: 0 });
+    await log.append(stream, newEvents(1), { expectedVersion: 0 });
+    expect(await log.head(stream)).toMatchObject({ version: 1 });
+  });
+
+  it("says in one line that nobody answers", async () => {
+    await double.stop();
+    const alone = await openKurrentDb(double.url, { client, callTimeoutMs: 500, reconnectMs: 100 });
+    await expect(alone.head(stream)).rejects.toMatchObject({
+      name: "LogUnavailableError",
+      message: expect.stringMatching(/^kurrentdb:\/\/127\.0\.0\.1:\d+ cannot be used: .+tls=false/),
+    });
+    await alone.close();
+  });
+
+  it("refuses writes when it was opened for reading only", async () => {
+    const reader = await openKurrentDb(double.url, { client, readOnly: true });
+    await expect(reader.append(stream, newEvents(1), { expectedVersion: 0 })).rejects.toMatchObject({
+      name: "LogUnavailableError",
+    });
+    await expect(reader.erase(stream)).rejects.toMatchObject({ name: "LogUnavailableError" });
+    await reader.close();
+  });
+
+  it("appends to a server that is too old for batches", async () => {
+    const old = await startEventStoreDouble({ version: "20.10.5", batchAppend: false });
+    const oldLog = await openKurrentDb(old.url, { client });
+    await oldLog.append(stream, newEvents(1), { expectedVersion: 0 });
+    await expect(oldLog.append(stream, newEvents(1), { expectedVersion: 0 })).rejects.toMatchObject({
+      actual: 1,
+    });
+    await oldLog.append(stream, newEvents(2), { expectedVersion: 1 });
+    expect(await oldLog.head(stream)).toMatchObject({ version: 3 });
+    await oldLog.close();
+    await old.stop();
+  });
+});
+
+it("names the address that cannot be read, without its password", async () => {
+  const refused = openKurrentDb("kurrentdb://ada:secret@", { client });
+  await expect(refused).rejects.toMatchObject({ name: "LogUnavailableError" });
+  await expect(refused).rejects.not.toThrow(/secret/);
+});
