@@ -184,6 +184,26 @@ describe.skipIf(!hasPostgres)("on a real server", () => {
     }
   });
 
+  test("`callTimeoutMs` ends the wait for an answer that does not come; the outcome is unknown until it is asked again", async () => {
+    const url = server.newUrl();
+    const patient = await open(url);
+    const { log } = await open(url, { callTimeoutMs: 2000, reconnectMs: 0 });
+    await log.append(stream, newEvents(1), { expectedVersion: 0 });
+    const other = new pg.Client({ connectionString: server.url({}) });
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query(
+      `BEGIN; SELECT pg_advisory_xact_lock('${schemaOf(url)}.events'::regclass::oid::bigint)`,
+    );
+    const batch = newEvents(1);
+    await expect(log.append(stream, batch, { expectedVersion: 1 })).rejects.toThrow(
+      AppendOutcomeUnknownError,
+    );
+    await other.query("COMMIT");
+    expect(await patient.log.append(stream, batch, { expectedVersion: 1 })).toMatchObject({ version: 2 });
+    expect(await collect(patient.log.read(stream))).toHaveLength(2);
+  });
+
   test("in another schema is another store; the same URL is encrypted once it was", async () => {
     const url = server.newUrl();
     const store = await openStore(url, { encrypt: true });
