@@ -77,11 +77,8 @@ export interface ThreadFacts {
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
-type Draft = Mutable<ThreadFacts> & {
-  toolCalls: Record<string, number>;
-  eventCounts: Record<string, number>;
-  threadToolCalls: Record<string, number>;
-};
+type Counts = Record<string, number>;
+type Draft = Mutable<ThreadFacts> & { toolCalls: Counts; eventCounts: Counts; threadToolCalls: Counts };
 
 /** Key of the facts beside the fields of the state while both are folded together. */
 export const runFactsField = "$run";
@@ -116,7 +113,7 @@ function draftOf(facts: ThreadFacts): Draft {
   };
 }
 
-function count(counts: Record<string, number>, key: string): void {
+function count(counts: Counts, key: string): void {
   const before = Object.hasOwn(counts, key) ? (counts[key] ?? 0) : 0;
   // A plain assignment to the key "__proto__" would be lost.
   Object.defineProperty(counts, key, {
