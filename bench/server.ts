@@ -10,10 +10,12 @@ import { fileURLToPath } from "node:url";
  * `npm run bench:install`. Prints a table; times are wall times in milliseconds.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
-const turnsAt = [10, 100, 300];
-const clientCounts = [1, 16, 64];
+/** Small numbers, to see that it works. */
+const isQuick = process.env.BENCH_QUICK === "1";
+const turnsAt = isQuick ? [5, 10] : [10, 100, 300];
+const clientCounts = isQuick ? [1, 4] : [1, 16, 64];
 const turnsPerClient = 4;
-const memoryThreads = Number(process.env.BENCH_THREADS ?? 1000);
+const memoryThreads = Number(process.env.BENCH_THREADS ?? (isQuick ? 20 : 1000));
 const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
 
 interface Side {
@@ -38,7 +40,7 @@ process.stdout.write("url " + server.url + "\\n");
 process.once("SIGTERM", async () => { await server.stop(); await agent.close(); await store.close(); process.exit(0); });
 `,
   );
-  return startProcess("threadfold", [join(root, "node_modules/tsx/dist/cli.mjs"), script], root);
+  return startProcess("threadfold", ["--import", "tsx", script], root);
 }
 
 async function startLangGraph(folder: string): Promise<Side> {
@@ -71,7 +73,10 @@ process.once("SIGTERM", async () => { await cleanup(); process.exit(0); });
 }
 
 async function startProcess(name: string, args: readonly string[], cwd: string): Promise<Side> {
-  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, LOG_LEVEL: "error", LANGSMITH_TRACING: "false" } });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, LOG_LEVEL: "error", LANGSMITH_TRACING: "false" },
+  });
   let text = "";
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
@@ -172,11 +177,16 @@ async function measure(side: Side): Promise<Map<string, number>> {
     const read = async (path: string, json?: unknown) =>
       (json ? await post(side, path, json) : await fetch(`${side.url}${path}`)).text();
     table.set(`getState ms, ${length} turns`, await timed(() => read(`/threads/${long}/state`), 9));
-    table.set(`history(10) ms, ${length} turns`, await timed(() => read(`/threads/${long}/history`, { limit: 10 }), 9));
+    table.set(
+      `history(10) ms, ${length} turns`,
+      await timed(() => read(`/threads/${long}/history`, { limit: 10 }), 9),
+    );
   }
   for (let made = 0; made < memoryThreads; made += 20) {
     await Promise.all(
-      Array.from({ length: Math.min(20, memoryThreads - made) }, async () => turn(side, await newThread(side), 0)),
+      Array.from({ length: Math.min(20, memoryThreads - made) }, async () =>
+        turn(side, await newThread(side), 0),
+      ),
     );
   }
   table.set(`memory MB after ${memoryThreads} threads`, await memoryMb(side));
@@ -201,5 +211,7 @@ const sides = [...results.keys()];
 const rows = [...(results.values().next().value?.keys() ?? [])];
 console.log(`| | ${sides.join(" | ")} |\n|---|${sides.map(() => "--:").join("|")}|`);
 for (const row of rows) {
-  console.log(`| ${row} | ${sides.map((side) => results.get(side)?.get(row)?.toFixed(1) ?? "").join(" | ")} |`);
+  console.log(
+    `| ${row} | ${sides.map((side) => results.get(side)?.get(row)?.toFixed(1) ?? "").join(" | ")} |`,
+  );
 }

@@ -1,4 +1,12 @@
-import { type Context, context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import {
+  type Context,
+  context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 import type { Run } from "../../actors/agent-contract.ts";
 import type { RecordedEvent } from "../../events/envelope.ts";
 
@@ -65,7 +73,8 @@ function traceEvent(tracer: Tracer, parent: Context, open: Map<string, Span>, ev
       span?.setAttribute("gen_ai.usage.input_tokens", data.usage.input_tokens ?? 0);
       span?.setAttribute("gen_ai.usage.output_tokens", data.usage.output_tokens ?? 0);
     }
-    if (data.finishReason !== undefined) span?.setAttribute("gen_ai.response.finish_reasons", [data.finishReason]);
+    if (data.finishReason !== undefined)
+      span?.setAttribute("gen_ai.response.finish_reasons", [data.finishReason]);
     if (data.error) {
       span?.setAttribute("error.type", data.error.name);
       span?.setStatus({ code: SpanStatusCode.ERROR });

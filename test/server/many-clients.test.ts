@@ -32,7 +32,9 @@ test("200 clients stream at once from 200 threads: no frame is lost, doubled or 
       .filter(({ event }) => event === "messages")
       .map(({ data }) => (data as [{ content: string }])[0].content)
       .join("");
-    const last = frames.findLast(({ event }) => event === "values")?.data as { messages: { content: string }[] };
+    const last = frames.findLast(({ event }) => event === "values")?.data as {
+      messages: { content: string }[];
+    };
     return { text, shown: last.messages.map(({ content }) => content), index };
   };
   const all = await Promise.all(Array.from({ length: clients }, (_, index) => follow(index)));

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { humanApprovalMiddleware } from "../../actors/middleware/human-approval.ts";
 import { artifactsMiddleware } from "../../actors/middleware/artifacts.ts";
-import { titleMiddleware } from "../../actors/middleware/title.ts";
+import { humanApprovalMiddleware } from "../../actors/middleware/human-approval.ts";
 import { threadDataMiddleware } from "../../actors/middleware/thread-data.ts";
+import { titleMiddleware } from "../../actors/middleware/title.ts";
 import { threadFolders } from "../../actors/sandboxes/thread-folders.ts";
 import { ArtifactsPresented } from "../../events/artifacts.ts";
 import { openStore } from "../../events/open-store.ts";
@@ -18,7 +18,10 @@ const human = (content: string) => ({ messages: [{ type: "human", content }] });
 async function served(options: Parameters<typeof serveAgent>[0] = {}) {
   const all = await serveAgent({
     answers: [callsTools(["add", { a: 1, b: 2 }]), "It is 3."],
-    agent: { tools: [add], middleware: [threadDataMiddleware(), artifactsMiddleware(), titleMiddleware({ enabled: false })] },
+    agent: {
+      tools: [add],
+      middleware: [threadDataMiddleware(), artifactsMiddleware(), titleMiddleware({ enabled: false })],
+    },
     ...options,
   });
   const { thread_id: id } = await all.client.threads.create();

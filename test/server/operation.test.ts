@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { context, type Context, type Span, trace } from "@opentelemetry/api";
+import { type Context, context, type Span, trace } from "@opentelemetry/api";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { deferred } from "../../actors/deferred.ts";
-import { cli } from "../apps/cli/run-cli.ts";
 import { add, callsTools } from "../actors/simple-tools.ts";
+import { cli } from "../apps/cli/run-cli.ts";
 import { readFrames } from "./read-frames.ts";
 import { afterTest, serveAgent } from "./served-agents.ts";
 
@@ -22,7 +22,9 @@ test("health, metrics and logs tell of requests and runs, and nothing of their c
   const text = await (await request("/metrics")).text();
   expect(text).toContain('threadfold_runs_total{graph="agent",status="completed"} 1');
   expect(text).toContain("threadfold_runs_open 0");
-  expect(text).toMatch(/threadfold_http_requests_total\{method="POST",route="\/threads\/:threadId\/runs\/wait",status="200"\} 1/);
+  expect(text).toMatch(
+    /threadfold_http_requests_total\{method="POST",route="\/threads\/:threadId\/runs\/wait",status="200"\} 1/,
+  );
   expect(lines.map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({ msg: "request", method: "POST", path: "/threads", status: 200 }),
   );
@@ -38,7 +40,9 @@ test("stop: no new run begins, the open one may finish, its stream ends whole, t
   };
   const { client, request, server, agent } = await serveAgent({ answers, server: { graceMs: 20_000 } });
   const { thread_id: id } = await client.threads.create();
-  const answer = await request(`/threads/${id}/runs/stream`, { json: { assistant_id: "agent", input: human("hi") } });
+  const answer = await request(`/threads/${id}/runs/stream`, {
+    json: { assistant_id: "agent", input: human("hi") },
+  });
   await asked.promise;
   const stopped = server.stop();
   const refused = await request("/runs/wait", { json: { assistant_id: "agent", input: human("too late") } });
@@ -84,7 +88,10 @@ test("spans: the agent, its model calls and its tools, with OpenTelemetry's name
   };
   trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as never });
   afterTest(async () => trace.disable());
-  const { client } = await serveAgent({ answers: [callsTools(["add", { a: 1, b: 2 }]), "3"], agent: { tools: [add] } });
+  const { client } = await serveAgent({
+    answers: [callsTools(["add", { a: 1, b: 2 }]), "3"],
+    agent: { tools: [add] },
+  });
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "agent", { input: human("1 + 2?") });
   await expect.poll(() => spans.find(({ name }) => name === "invoke_agent agent")?.ended).toBe(true);
@@ -115,7 +122,9 @@ test("threadfold serve: says where it is, answers, stops at SIGTERM; a wrong set
         .finally(() => child.kill("SIGTERM"));
     },
   });
-  expect(await asked).toMatchObject({ messages: expect.arrayContaining([expect.objectContaining({ type: "ai" })]) });
+  expect(await asked).toMatchObject({
+    messages: expect.arrayContaining([expect.objectContaining({ type: "ai" })]),
+  });
   expect(result.code).toBe(0);
   await writeFile(join(cwd, "threadfold.config.json"), JSON.stringify({ server: { heartbeatMs: "often" } }));
   const wrong = await cli(["serve", "--port", "0"], { cwd });

@@ -134,9 +134,16 @@ test("hostile requests get a 4xx with a reason, nothing is written, nothing of t
     ["a number as input", () => send(run, JSON.stringify({ assistant_id: "agent", input: 7 }))],
     [
       "a message of no kind",
-      () => send(run, JSON.stringify({ assistant_id: "agent", input: { messages: [{ type: "alien", content: "x" }] } })),
+      () =>
+        send(
+          run,
+          JSON.stringify({ assistant_id: "agent", input: { messages: [{ type: "alien", content: "x" }] } }),
+        ),
     ],
-    ["messages of no kind", () => send(run, JSON.stringify({ assistant_id: "agent", input: { messages: 7 } }))],
+    [
+      "messages of no kind",
+      () => send(run, JSON.stringify({ assistant_id: "agent", input: { messages: 7 } })),
+    ],
     ["an unknown field", () => send(run, JSON.stringify({ assistant_id: "agent", input: { nonsense: 1 } }))],
     ["a prototype", () => send(run, '{"assistant_id":"agent","input":{"__proto__":{"x":1},"messages":7}}')],
     ["nothing to go on from", () => send(run, JSON.stringify({ assistant_id: "agent" }))],
@@ -150,7 +157,8 @@ test("hostile requests get a 4xx with a reason, nothing is written, nothing of t
     ],
     [
       "a webhook",
-      () => send(run, JSON.stringify({ assistant_id: "agent", input: human, webhook: "http://127.0.0.1:1/" })),
+      () =>
+        send(run, JSON.stringify({ assistant_id: "agent", input: human, webhook: "http://127.0.0.1:1/" })),
     ],
     ["a thread of dots", () => request("/threads/..%2f..%2fetc%2fpasswd")],
     ["a thread with a zero", () => request("/threads/a%00b/state")],
@@ -166,15 +174,19 @@ test("hostile requests get a 4xx with a reason, nothing is written, nothing of t
     ["a digest that is none", () => request(`/log/v1/threads/${id}/blobs/..%2f..%2fx`)],
     [
       "another page's request",
-      () => send(run, JSON.stringify({ assistant_id: "agent", input: human }), {
-        headers: { origin: "https://evil.example" },
-      }),
+      () =>
+        send(run, JSON.stringify({ assistant_id: "agent", input: human }), {
+          headers: { origin: "https://evil.example" },
+        }),
     ],
   ];
   for (const [what, ask] of tries) {
     const answer = await ask();
     const text = await answer.text();
-    expect({ what, status: answer.status, text }).toMatchObject({ what, status: expect.toSatisfy((status: number) => status >= 400 && status < 500) });
+    expect({ what, status: answer.status, text }).toMatchObject({
+      what,
+      status: expect.toSatisfy((status: number) => status >= 400 && status < 500),
+    });
     expect(text.length).toBeGreaterThan(3);
     expect(text.length).toBeLessThan(3_000);
     for (const secret of ["/work/", "node_modules", "\n    at ", process.cwd()])

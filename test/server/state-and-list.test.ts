@@ -57,7 +57,9 @@ test("API-08: pinning does not touch the time of the last update", async () => {
   const { thread_id: id, updated_at: before } = await client.threads.create();
   await client.threads.update(id, { metadata: { deerflow_pinned: true } });
   expect((await client.threads.get(id)).updated_at).toBe(before);
-  expect((await client.threads.search({ metadata: { deerflow_pinned: true } })).map(({ thread_id }) => thread_id)).toEqual([id]);
+  expect(
+    (await client.threads.search({ metadata: { deerflow_pinned: true } })).map(({ thread_id }) => thread_id),
+  ).toEqual([id]);
 });
 
 test("a title from outside is in the list at once, and the list pages, sorts and filters", async () => {
@@ -100,7 +102,8 @@ test("BRN-04: a branch shows the turns that it inherited and its own", async () 
   const history = await client.threads.getHistory(branch.thread_id, { limit: 20 });
   expect(history.filter(({ parent_checkpoint }) => parent_checkpoint === null)).toHaveLength(1);
   const known = new Set(history.map(({ checkpoint }) => checkpoint.checkpoint_id));
-  for (const { parent_checkpoint: parent } of history) if (parent) expect(known).toContain(parent.checkpoint_id);
+  for (const { parent_checkpoint: parent } of history)
+    if (parent) expect(known).toContain(parent.checkpoint_id);
 });
 
 test("BRN-05: the last inherited answer is made anew in the branch, the first inherited turn stays", async () => {
@@ -119,7 +122,9 @@ test("BRN-05: the last inherited answer is made anew in the branch, the first in
 
 test("the client examples of the title's guide run as they stand", async () => {
   const { client: served } = await serveAgent();
-  const client = Object.assign(served, { threads: Object.assign(served.threads, { list: () => served.threads.search() }) });
+  const client = Object.assign(served, {
+    threads: Object.assign(served.threads, { list: () => served.threads.search() }),
+  });
   const { thread_id: threadId } = await client.threads.create();
   const assistantId = "agent";
   const seen: string[] = [];

@@ -38,18 +38,27 @@ async function servePage(): Promise<string> {
   const script = await readFile(join(outDir, "page.js"));
   const server = createServer((request, answer) => {
     if (request.url?.startsWith("/page.js")) answer.setHeader("content-type", "text/javascript").end(script);
-    else answer.setHeader("content-type", "text/html").end('<div id="root"></div><script type="module" src="/page.js"></script>');
+    else
+      answer
+        .setHeader("content-type", "text/html")
+        .end('<div id="root"></div><script type="module" src="/page.js"></script>');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterTest(() => new Promise((resolve) => {
-    server.closeAllConnections();
-    server.close(() => resolve());
-  }));
+  afterTest(
+    () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  );
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function openBrowser(): Promise<Page> {
-  const browser = await chromium.launch({ executablePath: browserPath ?? "chromium", args: ["--no-sandbox"] });
+  const browser = await chromium.launch({
+    executablePath: browserPath ?? "chromium",
+    args: ["--no-sandbox"],
+  });
   afterTest(() => browser.close());
   return browser.newPage();
 }
@@ -87,7 +96,9 @@ test.skipIf(!browserPath && !isRequired)(
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     await page.goto(`${origin}/?api=${encodeURIComponent(server.url)}`);
-    await expect.poll(async () => [...problems, await page.locator("#send").count()], { timeout: 20_000 }).toEqual([1]);
+    await expect
+      .poll(async () => [...problems, await page.locator("#send").count()], { timeout: 20_000 })
+      .toEqual([1]);
     await page.locator("#send").dispatchEvent("click");
     await shows(page, ["hello", "answer 1"]);
     await stands(page, "#state", "idle");

@@ -56,7 +56,10 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
   const cleanUpLater = (tracked: TrackedRun, body: RunBody) => {
     const work = cleanUp(tracked, body)
       .catch((error: unknown) =>
-        served.logger.warn({ err: error, threadId: tracked.threadId }, "a stateless thread could not be removed"),
+        served.logger.warn(
+          { err: error, threadId: tracked.threadId },
+          "a stateless thread could not be removed",
+        ),
       )
       .finally(() => served.background.delete(work));
     served.background.add(work);
