@@ -22,8 +22,11 @@ interface Grpc {
 
 // The client's own copies: messages of another copy of the same classes would not be accepted.
 const ownRequire = createRequire(import.meta.url);
-const clientRequire = createRequire(ownRequire.resolve("@kurrent/kurrentdb-client"));
-const protocols = "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1";
+/** The two clients register the same classes globally: a process can hold one of them only. */
+const client = process.env.EVENT_STORE_CLIENT ?? "@kurrent/kurrentdb-client";
+const clientRequire = createRequire(ownRequire.resolve(client));
+const folder = client === "@eventstore/db-client" ? "generated" : "generated/kurrentdb/protocols/v1";
+const protocols = `${client}/${folder}`;
 
 export const grpc: Grpc = clientRequire("@grpc/grpc-js");
 export const streams: typeof Streams = ownRequire(`${protocols}/streams_pb`);
