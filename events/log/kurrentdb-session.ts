@@ -42,6 +42,18 @@ export interface SessionTimes {
   readonly reconnectMs: number;
 }
 
+/** Disposing of a client never ends when the server ended its stream of appends as if all were well. */
+const disposeTimeoutMs = 2000;
+
+async function dispose(client: KurrentClient): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, disposeTimeoutMs);
+  });
+  await Promise.race([client.dispose().catch(() => undefined), late]);
+  clearTimeout(timer);
+}
+
 /** @param where the address without credentials, for messages */
 export function createKurrentSession(
   connect: () => KurrentClient,
@@ -55,7 +67,7 @@ export function createKurrentSession(
   const replace = (failed: KurrentClient) => {
     if (failed !== current) return;
     current = connect();
-    const disposal = failed.dispose().catch(() => undefined);
+    const disposal = dispose(failed);
     disposals.add(disposal);
     void disposal.then(() => disposals.delete(disposal));
   };
@@ -113,7 +125,7 @@ export function createKurrentSession(
       }
     },
     async close() {
-      await current.dispose().catch(() => undefined);
+      await dispose(current);
       await Promise.all(disposals);
     },
   };
