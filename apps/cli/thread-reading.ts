@@ -7,31 +7,49 @@ import type { AnyReducerDefinition } from "../../reducers/define-reducer.ts";
 import { composeReducers } from "../../reducers/thread-state.ts";
 import type { Reading } from "./session.ts";
 
-const runEnds = ["RunCompleted", "RunFailed", "RunCancelled", "RunInterrupted"];
+const runTypes = ["RunStarted", "RunCompleted", "RunFailed", "RunCancelled", "RunInterrupted"];
 const known = new Set(builtInReducers.map(({ field }) => field));
 
-/** Fields of a thread's runs that are not built in. */
-async function furtherFields(log: EventLog, stream: string): Promise<Set<string>> {
+interface RunData {
+  readonly runId?: string;
+  readonly stateFields?: readonly string[];
+}
+
+/**
+ * Fields of a thread's runs that are not built in. All runs count, those of abandoned branches and of parents too, so
+ * that a rewind or a fork does not change what an earlier version shows. "all" for a thread whose first run is open:
+ * it says its fields when it ends.
+ */
+async function furtherFields(log: EventLog, stream: string): Promise<ReadonlySet<string> | "all"> {
   const fields = new Set<string>();
-  const { version } = await log.head(stream);
-  if (version === 0) return fields;
-  for (const { stream: at, from, to } of await resolveLineage(log, stream, version)) {
-    for await (const page of log.read(at, { from, to, types: runEnds })) {
-      for (const { data } of page) {
-        const { stateFields = [] } = data as { stateFields?: readonly string[] };
+  const open = new Set<string>();
+  let said = false;
+  if ((await log.head(stream)).version === 0) return fields;
+  const streams = new Set([stream]);
+  for (const segment of await resolveLineage(log, stream, 1)) streams.add(segment.stream);
+  for (const at of streams) {
+    for await (const page of log.read(at, { types: runTypes })) {
+      for (const { type, data } of page) {
+        const { runId = "", stateFields } = data as RunData;
+        if (type === "RunStarted") open.add(runId);
+        else open.delete(runId);
+        if (!stateFields) continue;
+        said = true;
         for (const field of stateFields) if (!known.has(field)) fields.add(field);
       }
     }
   }
-  return fields;
+  return open.size > 0 && !said ? "all" : fields;
 }
 
 /** Fields that the harness adds, by name. Loaded for threads that have some. */
-async function harnessFields(names: ReadonlySet<string>): Promise<AnyReducerDefinition[]> {
+async function harnessFields(names: ReadonlySet<string> | "all"): Promise<AnyReducerDefinition[]> {
   const { assemble } = await import("../../actors/assemble.ts");
   const { harnessMiddleware } = await import("../../actors/harness.ts");
   const { reducer } = assemble({ model: "builtin:planner", middleware: harnessMiddleware() });
-  return [...reducer.definitions.values()].filter(({ field }) => names.has(field) && !known.has(field));
+  return [...reducer.definitions.values()].filter(
+    ({ field }) => !known.has(field) && (names === "all" || names.has(field)),
+  );
 }
 
 /**
@@ -40,7 +58,7 @@ async function harnessFields(names: ReadonlySet<string>): Promise<AnyReducerDefi
  */
 export async function readingOfThread(log: EventLog, threadId: string): Promise<Reading> {
   const names = await furtherFields(log, threadStream(threadId));
-  const further = names.size === 0 ? [] : await harnessFields(names);
+  const further = names !== "all" && names.size === 0 ? [] : await harnessFields(names);
   const parts = [
     { source: "threadfold", reducers: builtInReducers },
     { source: "harness", reducers: further },

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Command } from "@commander-js/extra-typings";
+import type { EventLog } from "../../../events/log/event-log.ts";
 import type { VerifiedThread, VerifyCheck, VerifySource } from "../../../projections/verify.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { withThreadsOf } from "../exported-threads.ts";
-import type { Session } from "../session.ts";
+import type { Reading, Session } from "../session.ts";
 import { uncheckedText } from "../unchecked-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -29,9 +30,8 @@ export function define(command: Command, session: Session): void {
       const checks = chosen.length > 0 ? withChain(chosen) : verify.verifyChecks;
       const results: VerifiedThread[] = [];
       const verifyOne = async (from: VerifySource, threadId: string) => {
-        const result = await verify.verifyThread({ ...from, ...(await session.reading()) }, threadId, {
-          checks,
-        });
+        const reading = await readingForVerify(session, from.log, threadId);
+        const result = await verify.verifyThread({ ...from, ...reading }, threadId, { checks });
         results.push(result);
         if (options.ndjson) await terminal.record(result);
         else if (!options.json) await terminal.line(lineOf(result, session));
@@ -55,6 +55,14 @@ export function define(command: Command, session: Session): void {
       if (options.json) return terminal.json({ ok: broken.length === 0, threads: results });
       if (all) terminal.say(`${results.length} threads verified, ${broken.length} with problems.`);
     });
+}
+
+/**
+ * The fields that the thread's runs say they had, so that the states at their ends can be compared. A log that cannot
+ * be read for them is told by the verification itself.
+ */
+async function readingForVerify(session: Session, log: EventLog, threadId: string): Promise<Reading> {
+  return session.readingOf(log, threadId).catch(() => session.reading());
 }
 
 /** A broken chain is always told: nothing else can be trusted then. */

@@ -82,6 +82,39 @@ describe("replay --mode rerun", () => {
   });
 });
 
+describe("runs of the built-in agent", () => {
+  test("verify compares the states at their ends, and versions show the same after a rewind to before them", async () => {
+    await call(["run", "--thread", "turned", "--model", "builtin:planner", "What is 3 + 4?"]);
+    expect(await json(["verify", "turned"])).toMatchObject({
+      threads: [{ stateHashes: 1, uncheckedStates: 0, problems: [] }],
+    });
+    const { version, state } = await json(["state", "turned"]);
+    expect(state).toHaveProperty("token_usage");
+    await call(["rewind", "turned@3"]);
+    expect(await json(["state", `turned@${version}`])).toMatchObject({ version, state });
+    expect(await json(["replay", `turned@${version}`])).toMatchObject({
+      threads: [{ checked: 1, unchecked: 0 }],
+    });
+  });
+
+  test("a version shows the same while its run is open and when it ended", async () => {
+    const running = call([
+      ...["run", "--thread", "open", "--model", "builtin:planner"],
+      "run `until [ -e go ]; do sleep 0.1; done`",
+    ]);
+    const version = 10;
+    await vi.waitUntil(async () => (await call(["state", `open@${version}`])).code === 0, 30_000);
+    const during = await json(["state", `open@${version}`]);
+    expect((await json(["threads"])).threads).toContainEqual(
+      expect.objectContaining({ threadId: "open", status: "running" }),
+    );
+    await writeFile(join(folder, ".threadfold/threads/open/user-data/workspace/go"), "");
+    expect(await running).toMatchObject({ code: 0 });
+    expect(during.state).toHaveProperty("token_usage");
+    expect(await json(["state", `open@${version}`])).toEqual(during);
+  });
+});
+
 describe("what-if, regenerate and heads", () => {
   test("what-if does the run otherwise in a fork", async () => {
     const { before, after } = await json(["what-if", "sum@0", "--input", "What is 4 + 5?", "--as", "other"]);
