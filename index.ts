@@ -75,6 +75,7 @@ export {
   promotedToolsMiddleware,
 } from "./actors/middleware/promoted-tools.ts";
 export { safetyStopMiddleware } from "./actors/middleware/safety-stop.ts";
+export { StructuredResponseError } from "./actors/middleware/structured-response.ts";
 export { subAgentsMiddleware } from "./actors/middleware/sub-agents.ts";
 export { type SubagentLimitOptions, subagentLimitMiddleware } from "./actors/middleware/subagent-limit.ts";
 export {
@@ -116,6 +117,13 @@ export {
 } from "./actors/rerun/rerun-thread.ts";
 export { UnrepeatableInputError } from "./actors/rerun/start-from-input.ts";
 export { RunLostError } from "./actors/run-scope.ts";
+export { ToolsNotSupportedError } from "./actors/steps/call-model.ts";
+export { HookResultError } from "./actors/steps/hook-result.ts";
+export { ModelCallAbandonedError } from "./actors/steps/model-call.ts";
+export { ParallelWriteError } from "./actors/steps/parallel-writes.ts";
+export { ToolTimeoutError } from "./actors/steps/tool-call.ts";
+export { UnknownToolError } from "./actors/steps/tool-chain.ts";
+export { ToolResultError } from "./actors/steps/tool-result.ts";
 export { ThreadBusyError } from "./actors/thread-busy.ts";
 export { type LifecycleTransition, threadMachineDefinition } from "./actors/thread-machine.ts";
 export { askClarificationTool } from "./actors/tools/ask-clarification.ts";
@@ -134,10 +142,21 @@ export {
 } from "./actors/tools/task.ts";
 export { ImageNotViewableError, type ViewImageOptions, viewImageTool } from "./actors/tools/view-image.ts";
 export { writeTodosTool } from "./actors/tools/write-todos.ts";
+export {
+  NothingToCompareError,
+  type Outcome,
+  type WhatIf,
+  type WhatIfOptions,
+  whatIf,
+} from "./actors/what-if.ts";
 export type { BlobStore } from "./events/blobs/blob-store.ts";
-export { NothingToCompareError, type Outcome, type WhatIf, type WhatIfOptions, whatIf } from "./actors/what-if.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
-export { defineEvent, type EventDefinition, type EventDraft } from "./events/define-event.ts";
+export {
+  defineEvent,
+  type EventDefinition,
+  EventDefinitionError,
+  type EventDraft,
+} from "./events/define-event.ts";
 export type { Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";
 export {
   createEventRegistry,
@@ -161,6 +180,7 @@ export {
   VersionConflict,
 } from "./events/log/event-log.ts";
 export { createRedactingLog, withRedaction } from "./events/log/redacting-log.ts";
+export { InvalidTextError } from "./events/log/storable-text.ts";
 export type { Message } from "./events/message.ts";
 export { openStore } from "./events/open-store.ts";
 export type { Store } from "./events/store.ts";
@@ -188,6 +208,8 @@ export {
   type ThreadPlace,
 } from "./projections/branches.ts";
 export { builtInProjections } from "./projections/built-in.ts";
+export { MissingCallError } from "./projections/call-edits.ts";
+export { type BranchComparison, compareBranches } from "./projections/compare-branches.ts";
 export {
   BrokenSourceError,
   CopyDiffersError,
@@ -214,6 +236,7 @@ export {
   ThreadHasChildrenError,
   ThreadNotEncryptedError,
 } from "./projections/erase-thread.ts";
+export { type EventTypeUse, readEventTypes } from "./projections/event-types.ts";
 export { ExportFormatError } from "./projections/export-lines.ts";
 export {
   type Fork,
@@ -222,10 +245,9 @@ export {
   forksFromIndex,
   forksFromLog,
 } from "./projections/fork-index.ts";
-export { type BranchComparison, compareBranches } from "./projections/compare-branches.ts";
-export { type EventTypeUse, readEventTypes } from "./projections/event-types.ts";
 export { UnknownThreadError, VersionOutOfRangeError } from "./projections/lineage.ts";
 export { createMemoryProjectionStore } from "./projections/memory-projection-store.ts";
+export { type OpenedExport, openExport, ReadOnlyStoreError } from "./projections/open-export.ts";
 export { type AskedQuestion, openInterrupts, readOpenInterrupts } from "./projections/open-interrupts.ts";
 export {
   type OpenProjections,
@@ -269,6 +291,7 @@ export {
   type RunProjectionOptions,
   runProjection,
 } from "./projections/runner.ts";
+export { type EventFilter, selectEvents } from "./projections/select-events.ts";
 export {
   generateSigningKeys,
   type HeadVerdict,
@@ -280,8 +303,6 @@ export {
   verifySignedHead,
 } from "./projections/signed-head.ts";
 export { openSqliteProjectionStore, PurgeIncompleteError } from "./projections/sqlite-projection-store.ts";
-export { type OpenedExport, openExport, ReadOnlyStoreError } from "./projections/open-export.ts";
-export { type EventFilter, selectEvents } from "./projections/select-events.ts";
 export { createStateReader, type StateReader } from "./projections/state-at.ts";
 export { stateHash } from "./projections/state-hash.ts";
 export { type ErrorPolicy, PoisonEventError } from "./projections/table-writer.ts";
@@ -313,4 +334,5 @@ export { type ModelUsage, readUsage, type UsageReport, usage } from "./projectio
 export { type Problem, type VerifiedThread, type VerifyCheck, verifyThread } from "./projections/verify.ts";
 export { createThreadReducer } from "./reducers/built-in.ts";
 export { defineReducer, type ReducerDefinition } from "./reducers/define-reducer.ts";
+export { EmptyMessagesUpdateError } from "./reducers/message-update.ts";
 export { FieldConflictError, FoldError, type State, type StateReducer } from "./reducers/thread-state.ts";

@@ -152,7 +152,7 @@ export interface ThreadInfo {
   readonly metadata: Readonly<Record<string, Json>>;
 }
 
-export interface ThreadSnapshot extends ThreadInfo {
+interface ThreadSnapshot extends ThreadInfo {
   readonly state: State;
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
-export const delegationSchema = z.looseObject({ id: z.string().min(1), status: z.string().min(1) });
+const delegationSchema = z.looseObject({ id: z.string().min(1), status: z.string().min(1) });
 export type Delegation = z.infer<typeof delegationSchema>;
 
 /** Work handed to sub-agents changed its status. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
-export const viewedImageSchema = z.looseObject({
+const viewedImageSchema = z.looseObject({
   mime_type: z.string(),
   /** Bytes. */
   size: z.number().int().nonnegative().optional(),

@@ -31,7 +31,7 @@ export const viewEditSchema = z.discriminatedUnion("op", [
 export type ViewEdit = z.infer<typeof viewEditSchema>;
 
 /** How to rebuild the messages of a request: those of the state at `version`, with the edits in force. */
-export const viewSchema = z.object({
+const viewSchema = z.object({
   /** Version of the stream whose folded state was shown. */
   version: z.number().int().nonnegative(),
   /** Model call whose edits this view starts from; null: from none. */
@@ -72,7 +72,7 @@ export const ModelCallStarted = defineEvent({
   content: ["view.edits"],
 });
 
-export const usageSchema = z.looseObject({
+const usageSchema = z.looseObject({
   input_tokens: z.number().optional(),
   output_tokens: z.number().optional(),
   total_tokens: z.number().optional(),

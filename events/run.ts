@@ -64,7 +64,7 @@ export const RunCancelled = defineEvent({
   schema: z.object({ runId: z.string(), reason: z.string(), stateHash, stateFields }),
 });
 
-export const interruptSchema = z.looseObject({
+const interruptSchema = z.looseObject({
   id: z.string().min(1),
   /** What is asked: an approval of a tool call, a question, or what user code passed. */
   kind: z.string(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
-export const skillSchema = z.looseObject({ path: z.string().optional() });
+const skillSchema = z.looseObject({ path: z.string().optional() });
 
 /** Skill descriptions were read into the conversation. */
 export const SkillsLoaded = defineEvent({

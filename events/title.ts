@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
 /** Who chose a title. A user's title wins over all others. */
-export const titleOriginSchema = z.enum(["auto", "llm", "user", "interrupted"]);
+const titleOriginSchema = z.enum(["auto", "llm", "user", "interrupted"]);
 
 /** The thread got a title; null takes it away. */
 export const TitleSet = defineEvent({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
-export const todoSchema = z.looseObject({
+const todoSchema = z.looseObject({
   content: z.string().optional(),
   status: z.enum(["pending", "in_progress", "completed"]).optional(),
 });

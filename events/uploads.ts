@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
-export const uploadedFileSchema = z.looseObject({
+const uploadedFileSchema = z.looseObject({
   filename: z.string(),
   /** Bytes. */
   size: z.number().int().nonnegative(),

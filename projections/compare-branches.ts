@@ -7,7 +7,7 @@ import type { StateReader } from "./state-at.ts";
 import { placeOnLineage, segmentsAfter } from "./state-cache.ts";
 
 /** What one branch did since the place that it has in common with the other. */
-export interface BranchWork {
+interface BranchWork {
   readonly at: ThreadPlace;
   /** Events since then. */
   readonly events: number;

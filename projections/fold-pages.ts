@@ -4,7 +4,7 @@ import type { EventLog, FoldReadOptions, StoredFoldEvent } from "../events/log/e
 import type { Segment } from "./lineage.ts";
 
 /** Events of one segment, brought up to date and ready to fold. */
-export interface FoldPage {
+interface FoldPage {
   readonly segment: Segment;
   readonly events: readonly FoldEvent[];
 }

@@ -5,7 +5,7 @@ import type { Segment } from "./lineage.ts";
 import { segmentsAfter, segmentsBefore } from "./state-cache.ts";
 
 /** A version of a thread. Rows of a fork's inherited history name the parent's thread. */
-export interface ThreadVersion {
+interface ThreadVersion {
   readonly threadId: string;
   readonly version: number;
 }

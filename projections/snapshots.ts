@@ -16,7 +16,7 @@ export interface FieldsAt {
   readonly messagesFrom: StreamVersion | undefined;
 }
 
-export interface Snapshot extends FieldsAt, StreamVersion {
+interface Snapshot extends FieldsAt, StreamVersion {
   /** Bytes of the record. */
   readonly size: number;
 }

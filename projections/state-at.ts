@@ -23,7 +23,7 @@ import {
 } from "./state-cache.ts";
 
 /** A state with the version that it belongs to. */
-export interface VersionedState {
+interface VersionedState {
   readonly state: State;
   readonly version: number;
 }

@@ -5,14 +5,7 @@ import type { ThreadForked } from "../events/thread.ts";
 import { title as titleReducer } from "../reducers/title.ts";
 import { BrokenLineageError, readLineage, resolveLineage } from "./lineage.ts";
 
-type SummaryStatus =
-  | "idle"
-  | "running"
-  | "interrupted"
-  | "failed"
-  | "cancelled"
-  | "archived"
-  | "erased";
+type SummaryStatus = "idle" | "running" | "interrupted" | "failed" | "cancelled" | "archived" | "erased";
 
 /** One thread in a list, read from the log itself. */
 export interface ThreadSummary {

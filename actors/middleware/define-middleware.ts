@@ -70,6 +70,7 @@ export interface HookOutcome {
  * `jumpTo`) are field names.
  */
 export type HookResult =
+  // biome-ignore lint/suspicious/noConfusingVoidType: a hook may have no return statement
   | void
   | null
   | undefined
@@ -116,7 +117,7 @@ export type ModelCallResult =
   /** LangGraph's form: the answer is what the handler gave. */
   | CommandLike;
 
-export type ModelCallHandler<Fields = Record<string, unknown>, Context = Record<string, unknown>> = (
+type ModelCallHandler<Fields = Record<string, unknown>, Context = Record<string, unknown>> = (
   request: ModelRequest<Fields, Context>,
 ) => Promise<AIMessage>;
 
@@ -141,7 +142,7 @@ export interface ToolCallRequest<Fields = Record<string, unknown>, Context = Rec
 /** A call gives a message (with events beside it), a `Command` shape, or asks first. */
 export type ToolCallResult = ToolResult | ToolMessage | CommandLike | InterruptRequest;
 
-export type ToolCallHandler<Fields = Record<string, unknown>, Context = Record<string, unknown>> = (
+type ToolCallHandler<Fields = Record<string, unknown>, Context = Record<string, unknown>> = (
   request: ToolCallRequest<Fields, Context>,
 ) => Promise<ToolCallResult>;
 

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from "../../events/envelope.ts";
 
 /** Where two events differ: a path like `data.title`, with what stands there. */
-export interface EventDifference {
+interface EventDifference {
   readonly path: string;
   readonly recorded: unknown;
   readonly rerun: unknown;

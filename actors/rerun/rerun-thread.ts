@@ -43,7 +43,7 @@ export interface RerunDivergence {
 }
 
 /** One run that was done again. */
-export interface RerunRun {
+interface RerunRun {
   readonly runId: string;
   /** First and last version of what was compared. */
   readonly from: number;

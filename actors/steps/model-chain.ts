@@ -16,7 +16,7 @@ import { type FieldUpdate, updateToDrafts } from "./updates.ts";
 export type InnermostModelCall = (request: ModelRequest, layers: RequestLayers) => Promise<AIMessage>;
 
 /** A middleware answered without asking the model. */
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly middleware: string;
   readonly request: ModelRequest;
   readonly layers: RequestLayers;

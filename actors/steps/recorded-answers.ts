@@ -4,7 +4,7 @@ import type { Message } from "../../events/message.ts";
 import type { AttributedDraft, HookPhase } from "./step-contract.ts";
 
 /** What a middleware did beside a tool call, as it was recorded. */
-export interface RecordedWrap {
+interface RecordedWrap {
   readonly message: Message;
   readonly events: readonly EventDraft[];
 }

@@ -3,7 +3,6 @@ import type { z } from "zod";
 import type { EventDraft } from "../../events/define-event.ts";
 import type { Json } from "../../events/json.ts";
 import type { Message } from "../../events/message.ts";
-import type { InterruptRequest } from "../interrupt.ts";
 import type { HookRuntime, HookState } from "../middleware/define-middleware.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 
@@ -70,6 +69,3 @@ export function defineTool<Args>(options: {
 }): ToolDefinition<Args> {
   return { idempotent: false, returnDirect: false, ...options };
 }
-
-/** Every result a tool may give, before it becomes a tool message. */
-export type RawToolResult = string | Json | ToolResult | InterruptRequest;

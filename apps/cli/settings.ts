@@ -19,7 +19,7 @@ export class ConfigError extends Error {
 }
 
 /** One setting and where it comes from. */
-export interface Setting<Value> {
+interface Setting<Value> {
   readonly value: Value;
   readonly from: "flag" | "environment" | "config file" | "default";
 }

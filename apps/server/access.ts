@@ -52,7 +52,7 @@ const admin = /^\/metrics$|^\/log\/v1\/projections\/.+|\/export$|^\/threads\/pru
 const open = new Set(["/ok", "/healthz"]);
 
 /** The scope that a request needs. */
-export function scopeFor(method: string, path: string): Scope {
+function scopeFor(method: string, path: string): Scope {
   if (admin.test(path)) return "admin";
   if (method === "GET" || method === "HEAD" || (method === "POST" && reading.test(path))) return "read";
   if (method === "DELETE" || (path.startsWith("/assistants") && method !== "GET")) return "admin";

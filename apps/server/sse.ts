@@ -6,7 +6,7 @@ export interface SseFrame {
 }
 
 /** A frame as it is written: event, data, id, as the reference server orders them. */
-export function formatFrame({ event, data, id }: SseFrame): string {
+function formatFrame({ event, data, id }: SseFrame): string {
   const lines = [`data: ${JSON.stringify(data) ?? "null"}`];
   if (event !== undefined) lines.unshift(`event: ${event}`);
   if (id !== undefined) lines.push(`id: ${id}`);

@@ -3,9 +3,9 @@ import { type BlobReference, blobReferenceSchema, type Message } from "../messag
 import { BlobMissingError, type BlobStore } from "./blob-store.ts";
 
 /** A longer text is kept in the blob store, in UTF-16 units. */
-export const maxInlineTextLength = 64 * 1024;
+const maxInlineTextLength = 64 * 1024;
 /** Base64 that is longer is kept in the blob store, in characters. */
-export const maxInlineBase64Length = 1024;
+const maxInlineBase64Length = 1024;
 /** Characters of a moved text that stay readable in the event. */
 const previewLength = 400;
 

@@ -5,7 +5,7 @@ import type { Json } from "../json.ts";
 /** `"no-stream"` is the same as 0; `"any"` appends wherever the stream ends and is not a safe retry. */
 export type ExpectedVersion = number | "any" | "no-stream";
 
-export interface AppendOptions {
+interface AppendOptions {
   readonly expectedVersion: ExpectedVersion;
 }
 
@@ -31,7 +31,7 @@ export interface ReadOptions {
 
 export type FoldReadOptions = Pick<ReadOptions, "from" | "to" | "types">;
 
-export interface ReadAllOptions {
+interface ReadAllOptions {
   /** Position after which to start; from the beginning when left out. */
   readonly after?: string;
   readonly types?: readonly string[];

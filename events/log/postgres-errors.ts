@@ -1,7 +1,7 @@
 import { LogFormatError, LogUnavailableError } from "./event-log.ts";
 
 /** SQLSTATE of an error that the server reported; undefined for errors of the network or the driver. */
-export function sqlStateOf(error: unknown): string | undefined {
+function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || !("severity" in error)) return undefined;
   return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
 }

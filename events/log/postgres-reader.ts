@@ -12,7 +12,7 @@ import { decodeEvent, decodeFoldEvent, eventColumns, foldColumns, hexOf } from "
 import type { PostgresRow, PostgresSession } from "./postgres-session.ts";
 import type { TailPage } from "./tail.ts";
 
-export interface AfterOptions {
+interface AfterOptions {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
   readonly limit: number;

@@ -7,7 +7,7 @@ import { isPassing, translatePostgresError } from "./postgres-errors.ts";
 export type PostgresRow = readonly (string | null)[];
 
 /** `read` and `repeatable` statements are sent again when their outcome is unknown; `once` are not. */
-export type StatementKind = "read" | "repeatable" | "once";
+type StatementKind = "read" | "repeatable" | "once";
 
 /** Statements on a pool of connections: with typed errors, and tried again while the server is away. */
 export interface PostgresSession {

@@ -18,12 +18,12 @@ import type { Words } from "./sqlite-words.ts";
 import type { TailPage } from "./tail.ts";
 
 /** Head of a stream with its number in the file, which it gets with its first event. */
-export interface SqliteHead extends StreamHead {
+interface SqliteHead extends StreamHead {
   readonly number: number | undefined;
 }
 
 /** Versions `from` to `to` of one stream, oldest first unless `backwards`. */
-export interface StreamRange {
+interface StreamRange {
   readonly stream: string;
   readonly from: number;
   readonly to: number;
@@ -32,7 +32,7 @@ export interface StreamRange {
   readonly types?: readonly string[] | undefined;
 }
 
-export interface AfterOptions {
+interface AfterOptions {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
   readonly limit: number;

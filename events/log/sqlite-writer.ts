@@ -3,7 +3,7 @@ import type { SqliteDatabase } from "./sqlite-driver.ts";
 import { isBusy, isSqliteError, translateCommitError, translateSqliteError } from "./sqlite-errors.ts";
 
 /** One change to the file, made inside a transaction that it may share with others. */
-export interface WriteTask<Result> {
+interface WriteTask<Result> {
   /** Must be on disk when its promise resolves. */
   readonly durable: boolean;
   /**

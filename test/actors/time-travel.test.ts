@@ -91,14 +91,12 @@ describe("fork", () => {
     const child = await parent.fork({ at: first.version, threadId: "child", metadata: { why: "try" } });
     expect(await child.state()).toEqual(first.state);
     expect(await child.info()).toMatchObject({ version: 1, status: "idle", metadata: { why: "try" } });
-    const [{ metadata }] = (await eventsOf(parent)).slice(first.version - 1, first.version) as [
-      { metadata: { hash: string } },
-    ];
+    const forkedFrom = (await eventsOf(parent)).find(({ version }) => version === first.version);
     expect(await dataOf(child, "ThreadForked")).toEqual([
       {
         parentThreadId: "parent",
         parentVersion: first.version,
-        parentHash: metadata.hash,
+        parentHash: forkedFrom?.metadata.hash,
         metadata: { why: "try" },
       },
     ]);

@@ -17,7 +17,9 @@ test("a fork of a fork of a thread of 10,000 events copies nothing: its bytes ar
   const { log } = store;
   for (let from = 0; from < events; from += perBatch) {
     const drafts = Array.from({ length: perBatch }, (_, index) =>
-      MessagesAdded({ messages: [{ id: `m${from + index}`, type: "human", content: `said ${from + index}` }] }),
+      MessagesAdded({
+        messages: [{ id: `m${from + index}`, type: "human", content: `said ${from + index}` }],
+      }),
     );
     await appendDrafts(log, "root", drafts);
   }
@@ -27,7 +29,8 @@ test("a fork of a fork of a thread of 10,000 events copies nothing: its bytes ar
   await appendDrafts(log, "grandchild", [TitleSet({ title: "Grandchild", origin: "user" })]);
 
   const own: string[] = [];
-  for await (const page of log.read(threadStream("grandchild"))) own.push(...page.map((one) => JSON.stringify(one)));
+  for await (const page of log.read(threadStream("grandchild")))
+    own.push(...page.map((one) => JSON.stringify(one)));
   expect(own).toHaveLength(2);
   expect(own.join("").length).toBeLessThan(2_000);
 

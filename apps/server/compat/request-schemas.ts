@@ -14,7 +14,7 @@ const checkpoint = z.looseObject({
 
 const mode = z.enum(streamModes);
 
-export const commandSchema = z.object({
+const commandSchema = z.object({
   resume: z.json().optional(),
   update: z.union([looseRecord, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
   goto: z.json().optional(),

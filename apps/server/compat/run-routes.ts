@@ -45,7 +45,7 @@ export function cancelOn(served: Served, tracked: TrackedRun): void {
 }
 
 /** Where the run is, for clients that come back. */
-export function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">) {
+function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">) {
   return {
     "Content-Location": `/threads/${threadId}/runs/${runId}`,
     Location: `/threads/${threadId}/runs/${runId}/stream`,

@@ -18,7 +18,7 @@ export function wireStatus(status: ThreadStatus | ListedThread["status"]): strin
 }
 
 /** The task that questions hang on. */
-export function taskIdOf(interrupts: readonly Interrupt[]): string {
+function taskIdOf(interrupts: readonly Interrupt[]): string {
   return interrupts[0]?.callId ?? interrupts[0]?.id ?? "";
 }
 
@@ -27,7 +27,7 @@ function wireInterrupts(interrupts: readonly Interrupt[]) {
 }
 
 /** Fields of a state that `select` names as `values.<field>`; undefined: all, or no values at all. */
-export function selectedFields(select: readonly string[] | undefined | null): readonly string[] | undefined {
+function selectedFields(select: readonly string[] | undefined | null): readonly string[] | undefined {
   const fields = select?.filter((key) => key.startsWith("values.")).map((key) => key.slice("values.".length));
   return fields?.length && !select?.includes("values") ? fields : undefined;
 }

@@ -98,7 +98,7 @@ export async function wireMessage(message: Message, options: WireOptions): Promi
 }
 
 /** The value of one field for a client. */
-export async function wireField(field: string, value: unknown, options: WireOptions): Promise<unknown> {
+async function wireField(field: string, value: unknown, options: WireOptions): Promise<unknown> {
   if (field !== "messages") return value;
   const messages = (value ?? []) as readonly Message[];
   const converted: WireMessage[] = [];

@@ -20,7 +20,7 @@ export interface RouteDescription<Query extends z.ZodType, Body extends z.ZodTyp
   readonly problems?: Readonly<Record<number, string>>;
 }
 
-export const problemSchema = z.object({
+const problemSchema = z.object({
   type: z.string(),
   title: z.string(),
   status: z.number().int(),
