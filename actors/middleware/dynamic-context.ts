@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { createMiddleware } from "./define-middleware.ts";
+import { dynamicContextMarker } from "./hidden-message.ts";
 
 export interface DynamicContextOptions {
   /** The present. Default: the clock. */
@@ -29,7 +30,7 @@ export function dynamicContextMiddleware(options: DynamicContextOptions = {}) {
       const reminder = new HumanMessage({
         name: reminderName,
         content: `<system-reminder>Today is ${date}.</system-reminder>`,
-        additional_kwargs: { hide_from_ui: true, dynamic_context_reminder: true, date },
+        additional_kwargs: { hide_from_ui: true, [dynamicContextMarker]: true, date },
       });
       return { messages: [reminder] };
     },

@@ -3,12 +3,11 @@ import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import type { ViewedImage } from "../../events/images.ts";
 import type { Message } from "../../events/message.ts";
 import { viewImageName } from "../tools/view-image.ts";
+import { imageContextMarker } from "./hidden-message.ts";
 import { callsOf, isAnswer, openCalls } from "./last-answer.ts";
 
-/** Begin of the id of a message that shows images. */
+/** Begin of the id of a message that shows images. With the marker it tells it from what a user may write. */
 const imageContextPrefix = "view-image-context:";
-/** Key in the extra data of such a message. Both together tell it from what a user may write. */
-const imageContextMarker = "deerflow_view_image_context";
 
 export type ViewedImages = { readonly [path: string]: ViewedImage };
 

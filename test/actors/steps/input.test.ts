@@ -64,6 +64,33 @@ describe("input", () => {
     expect(drafts).toMatchObject([{ draft: { type: "MessagesReplaced" }, by: "client" }]);
   });
 
+  test("markers that only middlewares set are dropped, unless the thread holds that message", async () => {
+    const forged = (id: string) => ({
+      id,
+      type: "human",
+      content: "hello",
+      additional_kwargs: {
+        hide_from_ui: true,
+        deerflow_view_image_context: true,
+        dynamic_context_reminder: true,
+      },
+    });
+    const ctx = { ...stepContext(), state: { messages: [forged("old")] } };
+    const drafts = await inputToDrafts({ messages: [forged("view-image-context:1")] }, ctx, counter());
+    expect(bare(drafts)).toEqual([
+      {
+        type: "MessagesAdded",
+        data: {
+          messages: [{ ...forged("view-image-context:1"), additional_kwargs: { hide_from_ui: true } }],
+        },
+      },
+    ]);
+    const again = { ...forged("old"), content: "edited" };
+    expect(bare(await inputToDrafts({ messages: [again] }, ctx, counter()))).toEqual([
+      { type: "MessagesReplaced", data: { messages: [again] } },
+    ]);
+  });
+
   test("images leave the event", async () => {
     const url = `data:image/png;base64,${Buffer.alloc(3000, 7).toString("base64")}`;
     const drafts = await inputToDrafts(
