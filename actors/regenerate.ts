@@ -5,6 +5,7 @@ import type { Agent, Run, RunOptions, Thread } from "./agent-contract.ts";
 import { inputOf } from "./rerun/answers-of-run.ts";
 import { type RecordedRun, readRecordedRuns } from "./rerun/recorded-run.ts";
 import { startFromInput } from "./rerun/start-from-input.ts";
+import { titleByHand } from "./title-by-hand.ts";
 
 /** The thread has no such message, or no run that led to it. */
 export class UnknownMessageError extends Error {
@@ -54,7 +55,7 @@ export interface Regenerated {
 
 /**
  * Asks for another answer: goes back before the run that gave a message of the model's (the last one), and runs again
- * with the same input.
+ * with the same input. A title that a user gave later stays.
  *
  * @throws {UnknownMessageError} @throws {InheritedMessageError} @throws {ThreadBusyError} @throws {UnrepeatableInputError}
  * @example
@@ -148,6 +149,8 @@ async function goBack(
   if (recorded.threadId !== threadId) throw new InheritedMessageError(threadId, recorded.threadId, messageId);
   const thread = agent.thread(threadId);
   const reason = change ? `edit of message ${messageId}` : `another answer than message ${messageId}`;
+  const title = await titleByHand((await agent.store()).log, threadId, from + 1);
   await thread.rewind({ to: from, reason });
+  if (title !== undefined) await thread.update({ title });
   return { thread, run: startFromInput(thread, recorded, options, change), from };
 }

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../actors/agent-contract.ts";
 import { createAgent } from "../../actors/create-agent.ts";
+import type { Middleware } from "../../actors/middleware/define-middleware.ts";
+import { titleMiddleware } from "../../actors/middleware/title.ts";
 import {
   editAndRerun,
   InheritedMessageError,
@@ -20,11 +22,12 @@ afterEach(async () => {
   await store.close();
 });
 
-async function conversation(): Promise<void> {
+async function conversation(middleware: readonly Middleware[] = []): Promise<void> {
   store = await openStore("memory:");
   agent = createAgent({
     model: new ScriptedModel({ answers: ["first", "second", "third", "fourth"] }),
     store,
+    middleware,
   });
   await agent.thread("t").run("one").result;
   await agent.thread("t").run("two").result;
@@ -48,6 +51,16 @@ describe("regenerate", () => {
     const { run } = await regenerate(agent, "t", { messageId: first });
     await run.result;
     expect(await said()).toEqual(["human: one", "ai: third"]);
+  });
+
+  test("a title that the user gave meanwhile stays, also when the message is edited", async () => {
+    await conversation([titleMiddleware()]);
+    await agent.thread("t").update({ title: "Mine" });
+    const first = (await messages())[1]?.id ?? "";
+    await (await regenerate(agent, "t", { messageId: first })).run.result;
+    expect((await agent.thread("t").state()).title).toBe("Mine");
+    await (await editAndRerun(agent, "t", "one more")).run.result;
+    expect((await agent.thread("t").state()).title).toBe("Mine");
   });
 
   test("as a fork it leaves the thread as it is", async () => {

@@ -1,7 +1,7 @@
 import { HTTPException } from "hono/http-exception";
 import type { Thread } from "../../../actors/agent-contract.ts";
 import { privateFields } from "../../../actors/middleware/thread-data.ts";
-import { threadStream } from "../../../events/envelope.ts";
+import { titleByHand } from "../../../actors/title-by-hand.ts";
 import type { EventLog } from "../../../events/log/event-log.ts";
 import type { Served } from "../served.ts";
 import { type CheckpointPlace, findCheckpoint } from "./checkpoint-id.ts";
@@ -60,7 +60,7 @@ export async function goBack(
   place: CheckpointPlace,
 ): Promise<() => Promise<void>> {
   const { version: before } = await thread.info();
-  const title = await titleByHand(store.log, thread.id, place);
+  const title = await titleByHand(store.log, thread.id, place.threadId === thread.id ? place.version + 1 : 1);
   if (place.threadId === thread.id) {
     await goBackTo(thread, place.version, "a run was started from an earlier checkpoint");
   } else {
@@ -72,23 +72,4 @@ export async function goBack(
   }
   if (title !== undefined) await thread.update({ title });
   return () => goBackTo(thread, before, "the run that was started from an earlier checkpoint failed");
-}
-
-/** The last title that was given from outside after a place; undefined: none was. */
-async function titleByHand(
-  log: EventLog,
-  threadId: string,
-  place: CheckpointPlace,
-): Promise<string | null | undefined> {
-  const from = place.threadId === threadId ? place.version + 1 : 1;
-  const types = ["TitleSet", "StateUpdated"];
-  for await (const page of log.read(threadStream(threadId), { from, types, backwards: true })) {
-    for (const { type, data, metadata } of page) {
-      if (metadata.by !== "client" && metadata.by !== "user") continue;
-      const { title, field, value } = data as { title?: string | null; field?: string; value?: unknown };
-      if (type === "TitleSet") return title;
-      if (field === "title") return typeof value === "string" ? value : null;
-    }
-  }
-  return undefined;
 }
