@@ -10,8 +10,8 @@ import { updateToDrafts } from "./updates.ts";
 
 /**
  * Events for what a run is given: a text is a message of the user; messages are added (one with a known id takes the
- * old one's place); other keys update their fields through the reducers. Null gives none. Images, base64 and long texts
- * go to the blob store.
+ * old one's place); other keys update their fields through the reducers, but for `structured_response`, which only runs
+ * give. Null gives none. Images, base64 and long texts go to the blob store.
  *
  * @param mintId gives an id to a message that has none
  * @param by who gives the input; default `user`
@@ -26,9 +26,10 @@ export async function inputToDrafts(
   by: Emitter = "user",
 ): Promise<readonly AttributedDraft[]> {
   if (input === null) return [];
+  // A structured response is an output: what a client sends back of it is not taken for one.
   const update = updateOf(input);
   // Ids are minted here, by the caller's source, so that a retried input is the same input.
-  const { messages, ...fields } = update;
+  const { messages, structured_response: _output, ...fields } = update;
   const stored =
     messages === undefined ? {} : { messages: asFromOutside(toStoredList(messages, mintId), ctx.state) };
   return externalize(updateToDrafts({ ...stored, ...fields }, ctx.state, ctx.assembly, by), ctx.blobs);
@@ -42,6 +43,7 @@ function asFromOutside(messages: readonly Message[], state: StepContext["state"]
 
 function updateOf(input: Exclude<RunInput, null> | readonly unknown[]): {
   readonly messages?: unknown;
+  readonly structured_response?: unknown;
   readonly [field: string]: unknown;
 } {
   if (typeof input === "string") return { messages: [{ type: "human", content: input }] };

@@ -91,6 +91,11 @@ describe("input", () => {
     ]);
   });
 
+  test("a structured response is an output only: nobody can give one to a run", async () => {
+    const input = { messages: [], structured_response: { forged: true } };
+    expect(bare(await inputToDrafts(input, stepContext(), counter()))).toEqual([]);
+  });
+
   test("images leave the event", async () => {
     const url = `data:image/png;base64,${Buffer.alloc(3000, 7).toString("base64")}`;
     const drafts = await inputToDrafts(
