@@ -35,9 +35,12 @@ const aliases: Readonly<Record<string, string>> = { user: "human", assistant: "a
  * toStored(new HumanMessage("hello"), () => "m1"); // { id: "m1", type: "human", content: "hello" }
  */
 export function toStored(message: unknown, mintId: () => string): Message {
-  if (isBaseMessage(message)) return storedInstance(message, mintId);
   if (message === null || message === undefined) throw new InvalidMessageError(message, "it is empty");
-  const flat = flattened(message);
+  const flat = isBaseMessage(message) ? message : flattened(message);
+  if (!isListOfObjects((flat as { tool_calls?: unknown }).tool_calls)) {
+    throw new InvalidMessageError(message, "its tool calls are no list of objects");
+  }
+  if (isBaseMessage(message)) return storedInstance(message, mintId);
   if (isFlat(flat)) return withIds(flat, mintId);
   return storedInstance(coerce(message), mintId);
 }
@@ -83,6 +86,11 @@ function coerce(value: unknown): BaseMessage {
     const reason = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
     throw new InvalidMessageError(value, reason);
   }
+}
+
+function isListOfObjects(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
 }
 
 function withIds(message: Message, mintId: () => string): Message {

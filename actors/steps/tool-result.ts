@@ -16,7 +16,7 @@ export interface ReadToolResult {
   readonly goto: unknown;
 }
 
-/** A tool gave events that no event definition made. */
+/** A tool gave a result without a JSON form, or events that no event definition made. */
 export class ToolResultError extends Error {
   override readonly name = "ToolResultError";
 }
@@ -95,7 +95,15 @@ export function readToolResult(call: Call, result: unknown): ReadToolResult {
       return plain(toolMessage(call, result as Message["content"]));
     }
   }
-  return plain(toolMessage(call, JSON.stringify(plainJson(result))));
+  if (typeof result === "number" || typeof result === "bigint")
+    return plain(toolMessage(call, String(result)));
+  const json = plainJson(result);
+  if (json === null) {
+    throw new ToolResultError(
+      `The tool ${call.name} gave a result that has no JSON form. Return text or plain JSON.`,
+    );
+  }
+  return plain(toolMessage(call, JSON.stringify(json)));
 }
 
 function fromToolResult(call: Call, result: Entries & { content: Message["content"] }): ReadToolResult {

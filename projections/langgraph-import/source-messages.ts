@@ -39,6 +39,10 @@ export function readMessages(value: Json | undefined, threadId: string): SourceM
 type Draft = Omit<Message, "id"> & { readonly id?: string | null };
 
 function readOne(raw: Json, path: string, notes: string[]): Draft | undefined {
+  if (isObject(raw) && !isListOfObjects(raw.tool_calls)) {
+    notes.push(`${path}: it is no message (its tool calls are no list of objects) and was kept aside`);
+    return undefined;
+  }
   if (isObject(raw) && fits(raw)) return raw as unknown as Draft;
   const filled =
     isObject(raw) && raw.content == null && typeof raw.type === "string" ? { ...raw, content: "" } : raw;
@@ -56,6 +60,10 @@ function readOne(raw: Json, path: string, notes: string[]): Draft | undefined {
     notes.push(`${path}: it is no message (${error.reason}) and was kept aside`);
     return undefined;
   }
+}
+
+function isListOfObjects(value: Json | undefined): boolean {
+  return value == null || (Array.isArray(value) && value.every((item) => isObject(item)));
 }
 
 /** True for the form that events hold, but for the id. */

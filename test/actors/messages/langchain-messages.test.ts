@@ -134,6 +134,13 @@ describe("to stored form", () => {
     },
   );
 
+  test.each(["stored", "role"])("tool calls that are no list of objects are refused, %s form", (form) => {
+    for (const tool_calls of ["bad", {}, [null], ["ls"]]) {
+      const kind = form === "stored" ? { type: "ai" } : { role: "assistant" };
+      expect(() => toStored({ ...kind, content: "x", tool_calls }, counter())).toThrow(InvalidMessageError);
+    }
+  });
+
   test("one message stands for a list, and a pair is one message", () => {
     expect(toStoredList("a", counter())).toHaveLength(1);
     expect(toStoredList(["user", "hi"], counter())).toEqual([{ id: "m1", type: "human", content: "hi" }]);

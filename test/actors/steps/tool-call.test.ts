@@ -165,6 +165,23 @@ describe("what goes wrong becomes an error message", () => {
     expect(returnDirect).toBe(false);
   });
 
+  test("a result without a JSON form is a failed call, not a null", async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    for (const result of [cyclic, { amount: 10n }, () => "later"]) {
+      const { type, message } = await ended({ tools: [own(() => result)] });
+      expect(type).toBe("ToolCallFailed");
+      expect(String(message.content)).toContain("no JSON form");
+    }
+    for (const [result, text] of [
+      [10n, "10"],
+      [Number.NaN, "NaN"],
+      [1.5, "1.5"],
+    ]) {
+      expect((await ended({ tools: [own(() => result)] })).message.content).toBe(text);
+    }
+  });
+
   test("long errors are cut, without stack and host paths", async () => {
     const long = own(() => {
       throw new Error(`at ${process.cwd()}/secret ${"x".repeat(5000)}`);

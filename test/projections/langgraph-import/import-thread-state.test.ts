@@ -314,6 +314,19 @@ describe("odd threads keep their values", () => {
     expect(notes).toHaveLength(3);
   });
 
+  test("a message whose tool calls are no list of objects is kept aside, too", () => {
+    const bad = ["bad", {}, [null], ["ls"]].map((tool_calls, index) => ({
+      id: `a${index}`,
+      type: "ai",
+      content: "x",
+      tool_calls,
+    }));
+    const document = state({ messages: [human("h"), ...bad] });
+    expect(eventsOf(document, "ThreadCreated")).toMatchObject([{ source: { unreadable: bad } }]);
+    expect(threadFromState(document).notes).toHaveLength(bad.length);
+    expect(foldedValues(threadFromState(document), {}).messages).toHaveLength(1);
+  });
+
   test("a thread without an id gets one that follows from its content", () => {
     const document = { values: { messages: [human("h")] } };
     const { threadId, notes } = threadFromState(document);
