@@ -51,6 +51,7 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   NothingToCompareError: exitCodes.notFound,
   NewerSchemaError: exitCodes.checkFailed,
   BrokenExportError: exitCodes.checkFailed,
+  DamagedExportError: exitCodes.checkFailed,
   BrokenSourceError: exitCodes.checkFailed,
   DamagedEventError: exitCodes.checkFailed,
   PoisonEventError: exitCodes.checkFailed,

@@ -1,10 +1,20 @@
 import type { Store } from "../../events/store.ts";
 import { readInput } from "./read-input.ts";
 
+/** An exported file that is checked does not hold what it should: it is malformed, or was cut short. */
+class DamagedExportError extends Error {
+  override readonly name = "DamagedExportError";
+}
+
+/** Throws what reading an export threw: as a check that failed when the file is damaged. */
+export function refuseDamaged(cause: Error): never {
+  throw cause.name === "ExportFormatError" ? new DamagedExportError(cause.message, { cause }) : cause;
+}
+
 /**
  * Opens an exported file (or a LangGraph thread) as a store of its own for the time of `work`.
  *
- * @throws {FileNotFoundError} and what `importText` throws
+ * @throws {FileNotFoundError} @throws {DamagedExportError} and what `importText` throws
  */
 export async function withThreadsOf(
   file: string,
@@ -14,7 +24,7 @@ export async function withThreadsOf(
   const { importText } = await import("../../projections/thread-import.ts");
   const store = await openStore("memory:");
   try {
-    const { threads } = await importText(store, await readInput(file));
+    const { threads } = await importText(store, await readInput(file)).catch(refuseDamaged);
     await work(
       store,
       threads.map(({ threadId }) => threadId),

@@ -21,7 +21,11 @@ const sentenceEnd = /(?<=[.!?])\s+(?=[A-Z"“`(<])/u;
 export function errorLines(error: unknown): ErrorLines {
   const name = error instanceof Error ? error.name : "Error";
   const message = error instanceof Error ? error.message : String(error);
-  const sentences = message.split(sentenceEnd).filter((sentence) => sentence !== "");
+  const sentences = message
+    .replaceAll(/\s*[\r\n]+\s*/gu, " ")
+    .trim()
+    .split(sentenceEnd)
+    .filter((sentence) => sentence !== "");
   const [what = name, ...rest] = sentences;
   const known = Object.hasOwn(nextByName, name) ? nextByName[name] : undefined;
   const last = rest.length > 0 ? rest.at(-1) : undefined;

@@ -4,6 +4,7 @@ import type { Rerun, RerunDivergence } from "../../../actors/rerun/rerun-thread.
 import type { Store } from "../../../events/store.ts";
 import type { Divergence } from "../../../projections/refold.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { refuseDamaged } from "../exported-threads.ts";
 import type { Session } from "../session.ts";
 import { uncheckedText } from "../unchecked-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -50,7 +51,7 @@ export function define(command: Command, session: Session): void {
       const mark = flags.to === undefined ? "" : `@${flags.to}`;
       if (existsSync(source)) {
         const { openExport } = await import("../../../projections/open-export.ts");
-        const store = await openExport(source);
+        const store = await openExport(source).catch(refuseDamaged);
         session.onEnd(() => store.close());
         const done: object[] = [];
         for (const threadId of store.threadIds) {

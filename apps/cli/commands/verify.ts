@@ -19,7 +19,12 @@ export function define(command: Command, session: Session): void {
     .option("--snapshots", "only snapshots against the fold")
     .action(async (source, { all, ...only }) => {
       const { terminal, options } = session;
-      if ((source === undefined) === (all === undefined)) {
+      if (source !== undefined && all) {
+        throw new UsageError(
+          "A thread or file, and --all. Give one of the two. Like: threadfold verify --all",
+        );
+      }
+      if (source === undefined && !all) {
         throw new UsageError(
           "Nothing to verify. Name a thread or a file, or give --all. Like: threadfold verify --all",
         );

@@ -137,6 +137,12 @@ describe("errors are three short lines with the right exit code", () => {
     ["a model without a key", ["run", "--model", "openai:x", "hi"], 2, /OPENAI_API_KEY/],
     ["an unknown store", ["threads", "--store", "redis://x"], 2, /No store opens/],
     ["nothing to verify", ["verify"], 2, /Nothing to verify/],
+    [
+      "a thread and all to verify",
+      ["verify", "parent", "--all"],
+      2,
+      /Give one of the two|A thread or file, and --all/,
+    ],
     ["an empty prompt", ["run", "-"], 2, /prompt is empty/],
     ["an agent file that is not there", ["run", "--agent", "no.ts", "hi"], 3, /There is no file/],
   ])("%s", async (_what, args, code, message) => {

@@ -207,6 +207,14 @@ describe("replay and verify", () => {
     const broken = await call(["verify", file]);
     expect(broken.code).toBe(4);
     expect(broken.stderr).toContain("thread-parent@3 (line 4)");
+    for (const damaged of [
+      stdout.split("\n").slice(0, 5).join("\n"),
+      stdout.replace('"version":3', '"version":'),
+    ]) {
+      await writeFile(file, damaged);
+      expect((await call(["verify", file])).code).toBe(4);
+      expect((await call(["replay", file])).code).toBe(4);
+    }
   });
 });
 

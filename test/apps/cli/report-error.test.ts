@@ -19,6 +19,15 @@ describe("an error in three lines", () => {
     expect(errorLines("text")).toEqual({ what: "text", why: undefined, next: undefined });
   });
 
+  test("a message of several lines does not become more than three", () => {
+    const { what, why, next } = errorLines(new Error("boom\r\n  at line two\n\nof many\n"));
+    expect({ what, why, next }).toEqual({
+      what: "boom at line two of many",
+      why: undefined,
+      next: undefined,
+    });
+  });
+
   test("dots inside of words end no sentence", () => {
     expect(errorLines(new Error('The file "a.b.c" of v1.2 is bad.')).what).toBe(
       'The file "a.b.c" of v1.2 is bad.',
