@@ -64,6 +64,8 @@ export async function refold(
   { registry, reducer }: { readonly registry: EventRegistry; readonly reducer: StateReducer },
   stream: string,
   version: number,
+  /** Ends of runs (`<stream>@<version>`) that were compared in another branch already; those of this fold are added. */
+  compared: Set<string> = new Set(),
 ): Promise<Refold> {
   const hasher = createStateHasher();
   let state = reducer.initial;
@@ -76,11 +78,10 @@ export async function refold(
     let pending: FoldEvent[] = [];
     for (const event of page.events) {
       events += 1;
-      const {
-        runId = "",
-        stateHash,
-        stateFields,
-      }: RunEnd = runEnds.has(event.type) ? (event.data as RunEnd) : {};
+      const place = `${page.segment.stream}@${event.version}`;
+      const isEnd = runEnds.has(event.type) && !compared.has(place);
+      if (isEnd) compared.add(place);
+      const { runId = "", stateHash, stateFields }: RunEnd = isEnd ? (event.data as RunEnd) : {};
       const foreign = stateFields?.filter((field) => !reducer.definitions.has(field)) ?? [];
       if (stateHash !== undefined && foreign.length > 0) {
         unchecked += 1;

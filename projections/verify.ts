@@ -197,7 +197,18 @@ async function verifyFold(
     reducer = createThreadReducer({ openFields: true }),
   } = source;
   try {
-    const result = await refold(log, { registry, reducer }, stream, version);
+    const compared = new Set<string>();
+    let result = await refold(log, { registry, reducer }, stream, version, compared);
+    for (const end of await abandonedEnds(log, stream)) {
+      const branch = await refold(log, { registry, reducer }, stream, end, compared);
+      result = {
+        ...result,
+        checked: result.checked + branch.checked,
+        unchecked: result.unchecked + branch.unchecked,
+        unknownFields: [...new Set([...result.unknownFields, ...branch.unknownFields])],
+        divergence: result.divergence ?? branch.divergence,
+      };
+    }
     const { divergence } = result;
     const problem: Problem | undefined = divergence && {
       check: "fold",
@@ -214,6 +225,15 @@ async function verifyFold(
       problem: { check: "fold", stream, version: event?.version ?? version, message },
     };
   }
+}
+
+/** Last versions of the branches that rewinds left behind: what was abandoned is still part of the record. */
+async function abandonedEnds(log: EventLog, stream: string): Promise<number[]> {
+  const ends: number[] = [];
+  for await (const page of log.read(stream, { types: ["ThreadRewound"] })) {
+    for (const { version } of page) ends.push(version - 1);
+  }
+  return ends;
 }
 
 const erasing = ["ThreadErased", "ContentRedacted"];

@@ -98,8 +98,15 @@ export async function callModel(
   const bound = bind(request);
   const answer: unknown = canStream(model)
     ? await streamed(bound, messages, options, ctx, callId, tags)
-    : await bound.invoke([...messages], options as never);
+    : await bound.invoke([...messages], options as never).catch((error: unknown) => {
+        throw isMissingGeneration(error) ? new ModelAnswerError(model.getName(), "gave no answer") : error;
+      });
   return storedAnswer(answer, model.getName());
+}
+
+/** LangChain reads the first generation without looking whether there is one. */
+function isMissingGeneration(error: unknown): boolean {
+  return error instanceof TypeError && /\(reading '(message|0)'\)/.test(error.message);
 }
 
 /** @throws {ModelAnswerError} */

@@ -8,7 +8,7 @@ import { MessagesReplaced } from "../../events/messages.ts";
 import { openStore } from "../../events/open-store.ts";
 import { RunCompleted, RunStarted } from "../../events/run.ts";
 import type { Store } from "../../events/store.ts";
-import { ContentRedacted } from "../../events/thread.ts";
+import { ContentRedacted, ThreadRewound } from "../../events/thread.ts";
 import { TitleSet } from "../../events/title.ts";
 import { UnknownThreadError } from "../../projections/lineage.ts";
 import { createSnapshots } from "../../projections/snapshots.ts";
@@ -157,6 +157,18 @@ describe("what follows from the events is verified", () => {
     const { problems } = await verifyThread(store, "child");
     expect(problems).toMatchObject([{ check: "fold", stream: "thread-child", version: 7 }]);
     expect((await verifyThread(store, "child", { checks: ["chain"] })).problems).toEqual([]);
+  });
+
+  test("a state hash in a branch that a rewind abandoned", async () => {
+    const store = await memoryStore();
+    await appendDrafts(store.log, "child", [
+      RunStarted({ runId: "bad", owner: "test" }),
+      RunCompleted({ runId: "bad", stateHash: "f".repeat(64) }),
+      ThreadRewound({ toVersion: 5 }),
+    ]);
+    const { problems, stateHashes } = await verifyThread(store, "child");
+    expect(problems).toMatchObject([{ check: "fold", stream: "thread-child", version: 7 }]);
+    expect(stateHashes).toBe(3);
   });
 
   test("a state hash covers the fields of the agent that recorded it", async () => {

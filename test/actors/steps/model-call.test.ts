@@ -507,6 +507,14 @@ describe("a model that misbehaves", () => {
     });
   });
 
+  test("and generates nothing at all fails with a clear error", async () => {
+    const model = new FakeListChatModel({ responses: ["x"] });
+    Object.assign(model, { disableStreaming: true, _generate: async () => ({ generations: [] }) });
+    await expect(ask({ model })).rejects.toMatchObject({
+      cause: { name: "ModelAnswerError", message: expect.stringContaining("gave no answer") },
+    });
+  });
+
   test("and cannot call tools says so", async () => {
     const model = Object.assign(scripted(["x"]), { bindTools: undefined as never });
     await expect(ask({ model, tools: [add] })).rejects.toMatchObject({
