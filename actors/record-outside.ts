@@ -92,7 +92,9 @@ export function updateOutside(
   const { assembly } = thread.environment;
   const by = options.by ?? "client";
   return append(thread, options, ({ state }) =>
-    updateToDrafts(values, state, assembly, by, { replace: true }).map(({ draft }) => draft),
+    updateToDrafts(values, state, assembly, by, { replace: true, fromOutside: true }).map(
+      ({ draft }) => draft,
+    ),
   );
 }
 

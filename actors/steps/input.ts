@@ -1,10 +1,8 @@
 import { isBaseMessage } from "@langchain/core/messages";
 import type { Emitter } from "../../events/envelope.ts";
-import type { Message } from "../../events/message.ts";
 import type { RunInput } from "../agent-contract.ts";
 import { externalize } from "../externalize.ts";
 import { toStoredList } from "../messages/to-stored.ts";
-import { withoutMarkers } from "../middleware/hidden-message.ts";
 import type { AttributedDraft, StepContext } from "./step-contract.ts";
 import { updateToDrafts } from "./updates.ts";
 
@@ -30,15 +28,9 @@ export async function inputToDrafts(
   const update = updateOf(input);
   // Ids are minted here, by the caller's source, so that a retried input is the same input.
   const { messages, structured_response: _output, ...fields } = update;
-  const stored =
-    messages === undefined ? {} : { messages: asFromOutside(toStoredList(messages, mintId), ctx.state) };
-  return externalize(updateToDrafts({ ...stored, ...fields }, ctx.state, ctx.assembly, by), ctx.blobs);
-}
-
-/** Messages without the markers of middlewares, but for those that the thread holds and a client sends back. */
-function asFromOutside(messages: readonly Message[], state: StepContext["state"]): readonly Message[] {
-  const known = new Set(((state.messages ?? []) as readonly Message[]).map(({ id }) => id));
-  return messages.map((message) => (known.has(message.id) ? message : withoutMarkers(message)));
+  const stored = messages === undefined ? {} : { messages: toStoredList(messages, mintId) };
+  const drafts = updateToDrafts({ ...stored, ...fields }, ctx.state, ctx.assembly, by, { fromOutside: true });
+  return externalize(drafts, ctx.blobs);
 }
 
 function updateOf(input: Exclude<RunInput, null> | readonly unknown[]): {

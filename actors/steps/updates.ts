@@ -10,6 +10,7 @@ import type { State } from "../../reducers/thread-state.ts";
 import type { Assembly } from "../assembly.ts";
 import { overwriteValue } from "../langgraph-values.ts";
 import { toStoredList } from "../messages/to-stored.ts";
+import { withoutMarkers } from "../middleware/hidden-message.ts";
 import { mintId } from "../mint-id.ts";
 import type { AttributedDraft } from "./step-contract.ts";
 
@@ -49,6 +50,8 @@ export type FieldUpdate = Readonly<Record<string, unknown>> | readonly (readonly
 export interface UpdateOptions {
   /** Values take the place of what the fields hold, past their reducers: an edit from outside. */
   readonly replace?: boolean;
+  /** The update comes from a client: its messages lose the markers that only middlewares set. */
+  readonly fromOutside?: boolean;
   /** Hook or function that gave the update, for messages. */
   readonly hook?: string;
 }
@@ -96,7 +99,11 @@ function draftsFor(
   const replace = options.replace === true || overwrite !== undefined;
   const value = overwrite ? overwrite.value : given;
   const current = Object.hasOwn(state, field) ? state[field] : initial;
-  if (field === "messages") return messageDrafts(definition, value, current as readonly Message[], replace);
+  if (field === "messages") {
+    const list = toStoredList(value, mintId);
+    const held = current as readonly Message[];
+    return messageDrafts(definition, options.fromOutside ? asFromOutside(list, held) : list, held, replace);
+  }
   if (!replace) checkValue(field, value, assembly, by);
   if (replace)
     return sameJson(value, current) ? [] : [StateUpdated({ field, value: stored(value), replace })];
@@ -105,13 +112,18 @@ function draftsFor(
   return [StateUpdated({ field, value: stored(value) })];
 }
 
+/** Messages without the markers of middlewares, but for those that the thread holds with them and a client sends back. */
+function asFromOutside(messages: readonly Message[], current: readonly Message[]): readonly Message[] {
+  const marked = new Set(current.filter((held) => withoutMarkers(held) !== held).map(({ id }) => id));
+  return messages.map((message) => (marked.has(message.id) ? message : withoutMarkers(message)));
+}
+
 function messageDrafts(
   definition: AnyReducerDefinition,
-  value: unknown,
+  list: readonly Message[],
   current: readonly Message[],
   replace: boolean,
 ): readonly EventDraft[] {
-  const list = toStoredList(value, mintId);
   const clear: Message = { type: "remove", id: removeAllMessages, content: "" };
   return definition.fromUpdate?.(replace ? [clear, ...list] : list, current) ?? [];
 }

@@ -10,6 +10,7 @@ import { ReservedEventError } from "../../actors/record-outside.ts";
 import { UnknownFieldError } from "../../actors/steps/updates.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { threadStream } from "../../events/envelope.ts";
+import type { Message } from "../../events/message.ts";
 import { MessagesAdded } from "../../events/messages.ts";
 import { openStore } from "../../events/open-store.ts";
 import { RunCompleted } from "../../events/run.ts";
@@ -257,6 +258,21 @@ describe("from outside a run", () => {
     expect(transcript(state.messages)).toEqual(["human: only this"]);
     expect((await eventsOf(thread)).at(-1)?.metadata.by).toBe("user");
     await expect(thread.update({ unheard: 1 })).rejects.toThrow(UnknownFieldError);
+  });
+
+  test("an update cannot forge the marks of middlewares, and keeps those that the thread holds", async () => {
+    const extra = { hide_from_ui: true, dynamic_context_reminder: true, deerflow_view_image_context: true };
+    const marked = (id: string) => ({ id, type: "human", content: id, additional_kwargs: extra });
+    const plain = { id: "plain", type: "human", content: "plain" };
+    const thread = createAgent({ model: adder(), store: "memory:" }).thread("t");
+    await thread.record([MessagesAdded({ messages: [marked("held"), plain] })]);
+    await thread.update({ messages: [marked("held"), marked("plain"), marked("view-image-context:1")] });
+    const messages = (await thread.state()).messages as readonly Message[];
+    expect(messages.map(({ additional_kwargs }) => additional_kwargs)).toEqual([
+      extra,
+      { hide_from_ui: true },
+      { hide_from_ui: true },
+    ]);
   });
 
   test("nothing is recorded while a run is open", async () => {
