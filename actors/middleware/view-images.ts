@@ -23,7 +23,8 @@ function canSee(model: ModelRequest["model"], vision: boolean | "auto"): boolean
 
 /**
  * The tool `view_image`, and the viewed images in the next request: once, when all calls of the answer have results;
- * then `ImagesCleared`, so that the next view shows only what is new. No event holds the bytes.
+ * then `ImagesCleared`, so that the next view shows only what is new, also when the model that answered could not see
+ * them. No event holds the bytes.
  *
  * @example
  * createAgent({ model, middleware: [viewImagesMiddleware({ vision: true })] })
@@ -36,14 +37,13 @@ export function viewImagesMiddleware(options: ViewImagesOptions = {}) {
     events: [ImagesViewed, ImagesCleared],
     reducers: [viewedImages],
     async wrapModelCall(request, handler) {
-      if (!canSee(request.model, vision)) {
-        return handler({ ...request, tools: request.tools.filter((tool) => tool.name !== viewImageName) });
-      }
+      const sees = canSee(request.model, vision);
+      const tools = sees ? request.tools : request.tools.filter((tool) => tool.name !== viewImageName);
       const { messages, viewed_images: images = {} } = request.state;
-      if (!awaitsImages(messages)) return handler(request);
+      if (!awaitsImages(messages)) return handler({ ...request, tools });
       const key = lastAnswer(messages)?.id ?? request.runtime.runId;
-      const shown = await imageContext(images, request.runtime.blobs, key);
-      const message = await handler({ ...request, messages: [...request.messages, shown] });
+      const shown = sees ? [await imageContext(images, request.runtime.blobs, key)] : [];
+      const message = await handler({ ...request, tools, messages: [...request.messages, ...shown] });
       return Object.keys(images).length === 0 ? message : { message, events: [ImagesCleared({})] };
     },
     afterModel(state) {

@@ -141,6 +141,11 @@ describe("vision", () => {
     expect(requests[0]?.messages).toHaveLength(viewed.length);
   });
 
+  it("what a blind model answered to is cleared too, so that the next view shows only the new image", async () => {
+    const { result } = await ask(viewed, true, viewImagesMiddleware());
+    expect(result).toMatchObject({ events: [{ type: "ImagesCleared" }] });
+  });
+
   it("auto asks the model's profile", async () => {
     const auto = viewImagesMiddleware();
     const model = new ScriptedModel({ answers: ["x"] });
