@@ -1,4 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import { builtInToolNames } from "../tools/built-in-names.ts";
 import type { AgentTool } from "../tools/define-tool.ts";
 import { checkMcpServers, type McpServerConfig } from "./mcp-config.ts";
 import { createMcpConnection, type McpConnection } from "./mcp-connection.ts";
@@ -8,6 +9,8 @@ export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
   /** Longest text of one result in UTF-8 bytes. Default 400,000; longer ones are cut. */
   readonly maxResultBytes?: number;
+  /** Names of your agents' own tools: a server's tool that comes out alike is left out, as with built-in tools. */
+  readonly reservedNames?: readonly string[];
 }
 
 /** What is wrong with a server; the others work all the same. */
@@ -20,7 +23,7 @@ export interface McpProblem {
 export interface McpTools {
   /** Tools as the servers list them now; the same array while nothing changed. */
   tools(): readonly AgentTool[];
-  /** Servers that could not be used when they were last tried, and tools that two servers name alike. */
+  /** Servers that could not be used when they were last tried, and tools whose names are taken. */
   problems(): readonly McpProblem[];
   /** Tries the servers that are down again. */
   refresh(): Promise<void>;
@@ -59,7 +62,10 @@ export async function connectMcp(options: McpOptions): Promise<McpTools> {
   let current: { readonly tools: readonly AgentTool[]; readonly clashes: readonly McpProblem[] } | undefined;
 
   const collect = () => {
-    const owners = new Map<string, string>();
+    const owners = new Map<string, string>([
+      ...(options.reservedNames ?? []).map((name) => [name, "the agent"] as const),
+      ...builtInToolNames.map((name) => [name, "the harness"] as const),
+    ]);
     const tools: AgentTool[] = [];
     const clashes: McpProblem[] = [];
     for (const [server, connection] of connections) {
@@ -67,8 +73,8 @@ export async function connectMcp(options: McpOptions): Promise<McpTools> {
         const tool = mcpTool(server, listed, connection, options.maxResultBytes);
         const owner = owners.get(tool.name);
         if (owner === undefined) tools.push(tool);
-        else clashes.push({ server, error: new McpNameError(server, listed.name, `the server "${owner}"`) });
-        owners.set(tool.name, owner ?? server);
+        else clashes.push({ server, error: new McpNameError(server, listed.name, owner) });
+        owners.set(tool.name, owner ?? `the server "${server}"`);
       }
     }
     return { tools, clashes };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { assemble } from "../../actors/assemble.ts";
 import { type HarnessOptions, harnessMiddleware } from "../../actors/harness.ts";
 import { createMiddleware } from "../../actors/middleware/define-middleware.ts";
+import { builtInToolNames } from "../../actors/tools/built-in-names.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 
@@ -104,6 +105,11 @@ describe("the default chain", () => {
     expect(toolsOf(everything)).toEqual(
       expect.arrayContaining(["task", "tool_search", "mcp_x", "write_todos"]),
     );
+  });
+
+  it("the list of built-in names has all of its tools", () => {
+    const builtIn = toolsOf(everything).filter((name) => name !== "mcp_x" && name !== "local_y");
+    expect(builtIn.sort()).toEqual([...builtInToolNames].sort());
   });
 
   const leavable = [

@@ -177,6 +177,21 @@ describe("configuration", () => {
     expect(a).not.toBe(b);
   });
 
+  it("a tool that comes out like a built-in one or one of the agent's is left out, and named", async () => {
+    const servers = {
+      read: testServer({ args: ["--extra=file"] }),
+      my: testServer({ args: ["--extra=tool"] }),
+    };
+    const mcp = await connected(servers, { reservedNames: ["my_tool"] });
+    expect(namesOf(mcp)).not.toContain("read_file");
+    expect(namesOf(mcp)).not.toContain("my_tool");
+    expect(namesOf(mcp)).toContain("read_add");
+    expect(mcp.problems()).toMatchObject([
+      { server: "read", error: { name: "McpNameError", tool: "file", takenBy: "the harness" } },
+      { server: "my", error: { name: "McpNameError", tool: "tool", takenBy: "the agent" } },
+    ]);
+  });
+
   it("two servers whose tools come out alike: the second is left out, and named", async () => {
     const mcp = await connected({ a: testServer({ args: ["--extra=b_add"] }), a_b: testServer() });
     expect(namesOf(mcp).filter((name) => name === "a_b_add")).toHaveLength(1);
