@@ -50,7 +50,8 @@ export function promotedNames(state: PromotedFields, catalogue: ToolCatalogue): 
 /**
  * Tools that the model finds with `tool_search` instead of having all their schemas in every request. Two lines of
  * defence: what is not promoted is not in the request, and a call of it is refused. Promotions are in the log; they
- * outlive a restart and end when the catalogue changes in any way.
+ * outlive a restart and end when the catalogue changes in any way. Put it before `humanApprovalMiddleware`, so that
+ * nobody is asked about a call that is refused.
  *
  * @example
  * createAgent({ model, middleware: [promotedToolsMiddleware({ tools: mcp })] })

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAgent } from "../../../actors/create-agent.ts";
+import type { HarnessOptions } from "../../../actors/harness.ts";
 import type { McpServerConfig } from "../../../actors/mcp/mcp-config.ts";
 import type { Message } from "../../../events/message.ts";
 import { openStore } from "../../../events/open-store.ts";
@@ -11,7 +12,12 @@ import { callsTools } from "../simple-tools.ts";
 
 type Answers = ConstructorParameters<typeof ScriptedModel>[0]["answers"];
 
-async function agentWith(server: McpServerConfig, answers: Answers, shared?: Store) {
+async function agentWith(
+  server: McpServerConfig,
+  answers: Answers,
+  shared?: Store,
+  more: HarnessOptions = {},
+) {
   const mcp = await connected({ calc: server });
   const store = shared ?? (await openStore("memory:"));
   const model = new ScriptedModel({ answers });
@@ -20,6 +26,7 @@ async function agentWith(server: McpServerConfig, answers: Answers, shared?: Sto
     store,
     preset: "harness",
     harness: {
+      ...more,
       sandbox: false,
       deferredTools: { tools: mcp, routing: { calc_add: { keywords: ["sum"] } } },
     },
@@ -58,6 +65,22 @@ describe("tools of an MCP server in a thread", () => {
     const [early, , late] = results(result.state);
     expect(early).toEqual([expect.stringMatching(/tool_search/), "error"]);
     expect(late).toEqual(["3", undefined]);
+  });
+
+  it("nobody is asked to approve a call that is refused, because its tool is not loaded", async () => {
+    const early = callsTools(["calc_add", { a: 1, b: 2 }, "early"]);
+    const late = callsTools(["calc_add", { a: 1, b: 2 }, "late"]);
+    const approval = { humanApproval: { interruptOn: { calc_add: true } } };
+    const { agent } = await agentWith(testServer(), [early, load("add"), late, "3"], undefined, approval);
+    const thread = agent.thread("t");
+    const asked = await thread.run("one and two?").result;
+    expect(asked.status).toBe("interrupted");
+    expect(await dataOf(thread, "RunInterrupted")).toMatchObject([
+      { interrupts: [{ value: { tool_call_id: "late" } }] },
+    ]);
+    expect(results(asked.state)[0]).toEqual([expect.stringMatching(/not loaded/), "error"]);
+    const done = await thread.resume({ all: { type: "approve" } }).result;
+    expect(results(done.state).at(-1)).toEqual(["3", undefined]);
   });
 
   it("are loaded by a keyword of the user's, and promotions outlive a restart", async () => {
