@@ -112,16 +112,6 @@ export function harnessMiddleware(options: HarnessOptions = {}): readonly Middle
     ...flag(options.danglingToolCalls, danglingToolCallsMiddleware),
     ...off(options.fallbackModels, modelFallbackMiddleware),
     ...on(options.modelRetry, modelRetryMiddleware),
-    // Before the approval: nobody is asked about a call that is refused because its tool is not loaded.
-    ...off(deferred?.routing, (routing) =>
-      mcpRoutingMiddleware({
-        tools: deferred?.tools ?? [],
-        routing,
-        ...(deferred?.topK === undefined ? {} : { topK: deferred.topK }),
-      }),
-    ),
-    ...off(deferred, ({ tools }) => promotedToolsMiddleware({ tools })),
-    ...off(options.humanApproval, humanApprovalMiddleware),
     ...on(options.toolErrors, toolErrorsMiddleware),
     ...off(options.dynamicContext, dynamicContextMiddleware),
     ...off(options.summarization, summarizationMiddleware),
@@ -130,6 +120,16 @@ export function harnessMiddleware(options: HarnessOptions = {}): readonly Middle
     ...flag(options.tokenUsage, tokenUsageMiddleware),
     ...on(options.title, titleMiddleware),
     ...(vision === undefined || vision === false ? [] : on(options.viewImages, viewImagesMiddleware)),
+    ...off(deferred?.routing, (routing) =>
+      mcpRoutingMiddleware({
+        tools: deferred?.tools ?? [],
+        routing,
+        ...(deferred?.topK === undefined ? {} : { topK: deferred.topK }),
+      }),
+    ),
+    ...off(deferred, ({ tools }) => promotedToolsMiddleware({ tools })),
+    // After the deferred tools: nobody is asked about a call that is refused because its tool is not loaded.
+    ...off(options.humanApproval, humanApprovalMiddleware),
     ...off(subAgents, subAgentsMiddleware),
     ...off(subAgents, subagentLimitMiddleware),
     ...on(options.loopDetection, loopDetectionMiddleware),
