@@ -18,7 +18,10 @@ export async function buildChild(): Promise<{ folder: string; script: string }> 
     root,
     configFile: false,
     logLevel: "error",
-    ssr: { noExternal: true, external: ["@photostructure/sqlite"] },
+    ssr: {
+      noExternal: true,
+      external: ["@photostructure/sqlite", "@kurrent/kurrentdb-client", "@eventstore/db-client", "pg"],
+    },
     build: {
       ssr: child,
       outDir: folder,
