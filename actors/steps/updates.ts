@@ -4,6 +4,7 @@ import type { Message } from "../../events/message.ts";
 import { StateUpdated } from "../../events/state-update.ts";
 import { storableJson } from "../../events/storable-json.ts";
 import type { AnyReducerDefinition } from "../../reducers/define-reducer.ts";
+import { messagePosition } from "../../reducers/message-list.ts";
 import { removeAllMessages } from "../../reducers/message-update.ts";
 import { sameJson } from "../../reducers/same-json.ts";
 import type { State } from "../../reducers/thread-state.ts";
@@ -114,8 +115,12 @@ function draftsFor(
 
 /** Messages without the markers of middlewares, but for those that the thread holds with them and a client sends back. */
 function asFromOutside(messages: readonly Message[], current: readonly Message[]): readonly Message[] {
-  const marked = new Set(current.filter((held) => withoutMarkers(held) !== held).map(({ id }) => id));
-  return messages.map((message) => (marked.has(message.id) ? message : withoutMarkers(message)));
+  return messages.map((message) => {
+    const clean = withoutMarkers(message);
+    if (clean === message) return message;
+    const held = current[messagePosition(current, message.id) ?? -1];
+    return held && withoutMarkers(held) !== held ? message : clean;
+  });
 }
 
 function messageDrafts(
