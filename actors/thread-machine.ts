@@ -43,13 +43,24 @@ export interface RunEntry {
   readonly work: StepWork;
 }
 
+/**
+ * The way from the machine to the work of the run. XState's own tables hold on to what actors were given until the
+ * next full garbage collection: through this place they hold no run.
+ */
+interface WorkPlace {
+  current: StepWork | undefined;
+}
+
+type MachineEntry = Omit<RunEntry, "work">;
+
 type MachineEvent =
-  | { readonly type: "RUN"; readonly entry: RunEntry }
+  | { readonly type: "RUN"; readonly entry: MachineEntry }
   | { readonly type: "CANCEL" }
   | { readonly type: "PASSIVATE" };
 
 interface MachineContext {
-  readonly entry: RunEntry | undefined;
+  readonly place: WorkPlace;
+  readonly entry: MachineEntry | undefined;
   readonly modelCalls: number;
   readonly steps: number;
   readonly settlement: Settlement;
@@ -81,18 +92,20 @@ const threadSetup = setup({
   types: {
     context: {} as MachineContext,
     events: {} as MachineEvent,
-    input: {} as Record<string, never>,
+    input: {} as { readonly place: WorkPlace },
   },
   actors: {
-    step: fromPromise<StepReport, { work: StepWork | undefined; phase: RunPhase; ordinal: number }>(
-      async ({ input }) => (await input.work?.step(input.phase, input.ordinal)) ?? {},
+    step: fromPromise<StepReport, { place: WorkPlace; phase: RunPhase; ordinal: number }>(
+      async ({ input }) => (await input.place.current?.step(input.phase, input.ordinal)) ?? {},
     ),
-    settle: fromPromise<void, { work: StepWork | undefined; settlement: Settlement }>(async ({ input }) =>
-      input.work?.settle(input.settlement),
-    ),
+    settle: fromPromise<void, { place: WorkPlace; settlement: Settlement }>(async ({ input }) => {
+      const work = input.place.current;
+      input.place.current = undefined;
+      await work?.settle(input.settlement);
+    }),
   },
   guards: {
-    entersAt: (_, params: { phase: RunPhase; entry: RunEntry }) => params.entry.phase === params.phase,
+    entersAt: (_, params: { phase: RunPhase; entry: MachineEntry }) => params.entry.phase === params.phase,
     endsAs: ({ context }, params: { ending: RunEnding }) => context.settlement.ending === params.ending,
     asks: (_, params: { report: StepReport }) => params.report.interrupted === true,
     leadsTo: ({ context }, params: ReportOf & { to: Destination }) =>
@@ -108,7 +121,7 @@ const threadSetup = setup({
     stopped: ({ context }) => context.settlement.stopReason !== undefined,
   },
   actions: {
-    begin: assign((_, { entry }: { entry: RunEntry }) => ({
+    begin: assign((_, { entry }: { entry: MachineEntry }) => ({
       entry,
       modelCalls: entry.modelCalls,
       steps: entry.steps,
@@ -150,7 +163,7 @@ function phaseState(phase: RunPhase) {
     entry: { type: "countStep", params: { phase } },
     invoke: {
       src: "step",
-      input: ({ context }) => ({ work: context.entry?.work, phase, ordinal: context.steps - 1 }),
+      input: ({ context }) => ({ place: context.place, phase, ordinal: context.steps - 1 }),
       onDone: [
         {
           guard: { type: "asks", params: report },
@@ -184,12 +197,12 @@ const acceptsRuns = threadSetup.createStateConfig({
     RUN: phases.map((phase) => ({
       guard: {
         type: "entersAt" as const,
-        params: ({ event }: { event: { entry: RunEntry } }) => ({ phase, entry: event.entry }),
+        params: ({ event }: { event: { entry: MachineEntry } }) => ({ phase, entry: event.entry }),
       },
       target: inRun(phase),
       actions: {
         type: "begin" as const,
-        params: ({ event }: { event: { entry: RunEntry } }) => ({ entry: event.entry }),
+        params: ({ event }: { event: { entry: MachineEntry } }) => ({ entry: event.entry }),
       },
     })),
     PASSIVATE: "#thread.passivated",
@@ -198,7 +211,13 @@ const acceptsRuns = threadSetup.createStateConfig({
 
 const threadMachine = threadSetup.createMachine({
   id: "thread",
-  context: { entry: undefined, modelCalls: 0, steps: 0, settlement: undecided },
+  context: ({ input }) => ({
+    place: input.place,
+    entry: undefined,
+    modelCalls: 0,
+    steps: 0,
+    settlement: undecided,
+  }),
   initial: "idle",
   options: { maxIterations },
   states: {
@@ -220,7 +239,7 @@ const threadMachine = threadSetup.createMachine({
     settling: {
       invoke: {
         src: "settle",
-        input: ({ context }) => ({ work: context.entry?.work, settlement: context.settlement }),
+        input: ({ context }) => ({ place: context.place, settlement: context.settlement }),
         onDone: restStates.map((state) => ({
           guard: {
             type: "endsAs" as const,
@@ -259,7 +278,8 @@ export interface ThreadLifecycle {
  * @param onBroken called when the machine itself failed, which would be an error of this package
  */
 export function startLifecycle(onBroken: (error: unknown) => void): ThreadLifecycle {
-  const actor: Actor<typeof threadMachine> = createActor(threadMachine, { input: {} });
+  const place: WorkPlace = { current: undefined };
+  const actor: Actor<typeof threadMachine> = createActor(threadMachine, { input: { place } });
   // An error without an observer would end the process.
   actor.subscribe({ error: onBroken });
   actor.start();
@@ -271,10 +291,11 @@ export function startLifecycle(onBroken: (error: unknown) => void): ThreadLifecy
     get state() {
       return nameOf();
     },
-    run(entry) {
-      const event: MachineEvent = { type: "RUN", entry };
-      if (!actor.getSnapshot().can(event)) return false;
-      actor.send(event);
+    run({ work, ...entry }) {
+      // `can` would work the transition out once more.
+      if (!restStates.some((rest) => rest === actor.getSnapshot().value)) return false;
+      place.current = work;
+      actor.send({ type: "RUN", entry });
       return true;
     },
     cancel: () => actor.send({ type: "CANCEL" }),
