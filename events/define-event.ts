@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Json } from "./json.ts";
+import { lazySchema, type Zod } from "./zod.ts";
 
 const draftBrand = Symbol.for("threadfold.event-draft");
 
@@ -42,6 +43,7 @@ const pastTensePascalCase = /^[A-Z][A-Za-z0-9]*$/;
 /**
  * Defines an event: its past-tense PascalCase name, the zod schema of its data and the schema's version.
  * The result is called to make a draft. Schemas check and never transform: what is checked is what is stored.
+ * A schema may be a function of zod's builders: it is called when the first such event is checked.
  *
  * @throws {EventDefinitionError} when the name is not PascalCase or an upcaster is missing.
  * @example
@@ -50,7 +52,7 @@ const pastTensePascalCase = /^[A-Z][A-Za-z0-9]*$/;
  */
 export function defineEvent<Type extends string, Data>(options: {
   type: Type;
-  schema: z.ZodType<Data>;
+  schema: z.ZodType<Data> | ((z: Zod) => z.ZodType<Data>);
   version?: number;
   upcasters?: Record<number, Upcaster>;
   content?: readonly string[];
@@ -78,7 +80,14 @@ export function defineEvent<Type extends string, Data>(options: {
     Object.defineProperty(draft, draftBrand, { value: true });
     return draft;
   };
-  return Object.assign(create, { type, schema, version, upcasters, content });
+  const schemaOf = typeof schema === "function" ? lazySchema(schema) : () => schema;
+  const definition = Object.assign(create, { type, version, upcasters, content });
+  return Object.defineProperty(definition, "schema", {
+    get: schemaOf,
+    enumerable: true,
+  }) as typeof definition & {
+    readonly schema: z.ZodType<Data>;
+  };
 }
 
 /** True for what an event definition returned, so that hooks may mix drafts with plain update objects. */

@@ -1,24 +1,29 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "./zod.ts";
 
 /** A reference to bytes in the blob store. */
-export const blobReferenceSchema = z.object({
-  /** Lower-case hex SHA-256 of the bytes: the key in the blob store. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  mimeType: z.string(),
-  /** Bytes. */
-  size: z.number().int().nonnegative(),
-});
-export type BlobReference = z.infer<typeof blobReferenceSchema>;
+export const blobReferenceSchema = lazySchema((z) =>
+  z.object({
+    /** Lower-case hex SHA-256 of the bytes: the key in the blob store. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    mimeType: z.string(),
+    /** Bytes. */
+    size: z.number().int().nonnegative(),
+  }),
+);
+export type BlobReference = z.infer<ReturnType<typeof blobReferenceSchema>>;
 
 /**
  * A chat message as it stands in events, in state and on the wire: LangChain's dictionary form with the type beside
  * the other keys. Keys that are not named here are kept as they came.
  */
-export const messageSchema = z.looseObject({
-  id: z.string().min(1),
-  type: z.string().min(1),
-  content: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({ type: z.string() })]))]),
-});
+export const messageSchema = lazySchema((z) =>
+  z.looseObject({
+    id: z.string().min(1),
+    type: z.string().min(1),
+    content: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({ type: z.string() })]))]),
+  }),
+);
 
 export interface ToolCall {
   readonly id?: string;
@@ -40,5 +45,7 @@ export interface Message {
   readonly [key: string]: unknown;
 }
 
-export const messagesSchema = z.array(messageSchema) as unknown as z.ZodType<readonly Message[]>;
-export const oneMessageSchema = messageSchema as unknown as z.ZodType<Message>;
+export const messagesSchema = lazySchema(
+  (z) => z.array(messageSchema()) as unknown as z.ZodType<readonly Message[]>,
+);
+export const oneMessageSchema = messageSchema as unknown as () => z.ZodType<Message>;

@@ -1,10 +1,10 @@
-import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
+import { lazySchema } from "./zod.ts";
 
-const skillSchema = z.looseObject({ path: z.string().optional() });
+const skillSchema = lazySchema((z) => z.looseObject({ path: z.string().optional() }));
 
 /** Skill descriptions were read into the conversation. */
 export const SkillsLoaded = defineEvent({
   type: "SkillsLoaded",
-  schema: z.object({ entries: z.array(skillSchema) }),
+  schema: (z) => z.object({ entries: z.array(skillSchema()) }),
 });

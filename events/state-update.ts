@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
 /**
@@ -7,6 +6,6 @@ import { defineEvent } from "./define-event.ts";
  */
 export const StateUpdated = defineEvent({
   type: "StateUpdated",
-  schema: z.object({ field: z.string().min(1), value: z.json(), replace: z.literal(true).optional() }),
+  schema: (z) => z.object({ field: z.string().min(1), value: z.json(), replace: z.literal(true).optional() }),
   content: ["value"],
 });

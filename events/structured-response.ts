@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { defineEvent } from "./define-event.ts";
 
 export const StructuredResponseProduced = defineEvent({
   type: "StructuredResponseProduced",
-  schema: z.object({ value: z.json() }),
+  schema: (z) => z.object({ value: z.json() }),
   content: ["value"],
 });

@@ -1,22 +1,25 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { defineEvent } from "./define-event.ts";
+import { lazySchema } from "./zod.ts";
 
-const todoSchema = z.looseObject({
-  content: z.string().optional(),
-  status: z.enum(["pending", "in_progress", "completed"]).optional(),
-});
-export type Todo = z.infer<typeof todoSchema>;
+const todoSchema = lazySchema((z) =>
+  z.looseObject({
+    content: z.string().optional(),
+    status: z.enum(["pending", "in_progress", "completed"]).optional(),
+  }),
+);
+export type Todo = z.infer<ReturnType<typeof todoSchema>>;
 
 /** The whole todo list was written. */
 export const TodosWritten = defineEvent({
   type: "TodosWritten",
-  schema: z.object({ todos: z.array(todoSchema) }),
+  schema: (z) => z.object({ todos: z.array(todoSchema()) }),
   content: ["todos"],
 });
 
 /** The model wanted to end with open todos and was sent back. Counted per run. */
 export const TodosReminded = defineEvent({
   type: "TodosReminded",
-  schema: z.object({ runId: z.string(), text: z.string() }),
+  schema: (z) => z.object({ runId: z.string(), text: z.string() }),
   content: ["text"],
 });

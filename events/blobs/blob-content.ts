@@ -36,7 +36,7 @@ function isMovedText(value: unknown): value is MovedText {
     typeof value === "object" &&
     value !== null &&
     (value as { type?: unknown }).type === "blob" &&
-    blobReferenceSchema.safeParse(value).success
+    blobReferenceSchema().safeParse(value).success
   );
 }
 

@@ -68,7 +68,7 @@ function isListOfObjects(value: Json | undefined): boolean {
 
 /** True for the form that events hold, but for the id. */
 function fits(raw: Json): boolean {
-  return isObject(raw) && raw.type !== "remove" && oneMessageSchema.safeParse({ ...raw, id: "x" }).success;
+  return isObject(raw) && raw.type !== "remove" && oneMessageSchema().safeParse({ ...raw, id: "x" }).success;
 }
 
 const uuid7 = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -26,7 +26,7 @@ export const anyMessage: fc.Arbitrary<object> = fc.oneof(
 
 /** Messages are more than their schema says: which ids meet decides what a list does. */
 const ownValues: ReadonlyMap<unknown, fc.Arbitrary<unknown>> = new Map([
-  [messageSchema as unknown, anyMessage],
+  [messageSchema() as unknown, anyMessage],
 ]);
 
 /** Data as it comes out of a log: in the form that every store gives back, made of plain objects only. */

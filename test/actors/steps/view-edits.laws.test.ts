@@ -73,7 +73,7 @@ describe("edits", () => {
           const recorded = recordEdits(inForce, between(base, request));
           inForce = recorded.inForce;
           const stored = JSON.parse(JSON.stringify(recorded.edits)).map((edit: unknown) =>
-            viewEditSchema.parse(edit),
+            viewEditSchema().parse(edit),
           );
           replayed = foldEdits(recorded.continues ? replayed : noEdits, stored);
           expect(shown(base, inForce)).toEqual(request);
