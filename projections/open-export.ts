@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import { createMemoryBlobs } from "../events/blobs/memory.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createMemorySide } from "../events/log/memory-side.ts";
+import { createSideQueue } from "../events/queue/side-queue.ts";
 import type { Store } from "../events/store.ts";
 import { looksLikeExport } from "./export-lines.ts";
 import { importText, importThreads } from "./thread-import.ts";
@@ -56,6 +57,7 @@ export async function openExport(path: string): Promise<OpenedExport> {
   const blobs = createMemoryBlobs();
   const threads = await readInto({ log, blobs }, path);
   const url = path;
+  const side = createMemorySide();
   const refuse = (operation: string) => Promise.reject(new ReadOnlyStoreError(url, operation));
   return {
     url,
@@ -63,7 +65,8 @@ export async function openExport(path: string): Promise<OpenedExport> {
     log: { ...log, append: () => refuse("append"), erase: () => refuse("erase") },
     blobs: { ...blobs, put: () => refuse("put of a blob"), delete: () => refuse("delete of a blob") },
     // Snapshots and the like are found again from the log, so they may be kept for the while.
-    side: createMemorySide(),
+    side,
+    queue: { ...createSideQueue(side), add: () => refuse("queueing of a run") },
     folder: dirname(resolve(path)),
     close: () => log.close(),
   };

@@ -5,6 +5,7 @@ import { blobsOfThread } from "../../events/keys/with-encryption.ts";
 import type { EventLog } from "../../events/log/event-log.ts";
 import { createMemoryLog } from "../../events/log/memory.ts";
 import { createMemorySide } from "../../events/log/memory-side.ts";
+import { createSideQueue } from "../../events/queue/side-queue.ts";
 import type { Store } from "../../events/store.ts";
 import { appendFrom } from "../../projections/thread-import.ts";
 
@@ -55,12 +56,14 @@ async function recordedFolder(log: EventLog, stream: string): Promise<string | u
 export async function storeBefore(source: Store, threadId: string, version: number): Promise<Store> {
   const stream = threadStream(threadId);
   const log = createMemoryLog();
+  const side = createMemorySide();
   await copyStream(source.log, log, stream, version);
   return {
     url: "memory:",
     log,
     blobs: blobsOver(blobsOfThread(source, threadId)),
-    side: createMemorySide(),
+    side,
+    queue: createSideQueue(side),
     folder: (await recordedFolder(source.log, stream)) ?? source.folder,
     close: () => log.close(),
   };

@@ -3,6 +3,7 @@ import { threadStream } from "../envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../event-registry.ts";
 import { createEncryptingLog } from "../log/encrypting-log.ts";
 import { createEncryptingSide } from "../log/encrypting-side.ts";
+import { createEncryptingQueue } from "../queue/encrypting-queue.ts";
 import type { Store } from "../store.ts";
 import type { KeyStore } from "./key-store.ts";
 import { createThreadKeys, type ThreadKeys } from "./thread-keys.ts";
@@ -20,8 +21,8 @@ export interface EncryptedStore extends Store {
 const maxThreads = 10_000;
 
 /**
- * Encrypts the content of a store: events, blobs and snapshots, each thread with a key of its own. Events that were
- * recorded before stay as they are.
+ * Encrypts the content of a store: events, blobs, snapshots and queued inputs, each thread with a key of its own. Events
+ * that were recorded before stay as they are.
  *
  * @param options.registry knows the events of user middlewares; default: the catalogue only
  * @example
@@ -60,6 +61,8 @@ export function withEncryption(
       return known;
     },
     side: createEncryptingSide(store.side, keys),
+    queue: createEncryptingQueue(store.queue, keys),
+    ...(store.database && { database: store.database }),
     learn(registry) {
       if (!registries.includes(registry)) registries.push(registry);
     },

@@ -127,6 +127,42 @@ const migrations: readonly string[] = [
     RETURN given;
   END $$;
   `,
+  `
+  CREATE TABLE queue (
+    place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run text COLLATE "C" NOT NULL UNIQUE,
+    thread text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    request json NOT NULL,
+    after_version integer NOT NULL,
+    queued_at text NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    owner text,
+    until timestamptz NOT NULL DEFAULT '-infinity',
+    reason text
+  );
+  CREATE INDEX queue_by_thread ON queue (thread, place);
+
+  /* The rows of each projection table are in a table of their own: projection_rows_<id>. */
+  CREATE TABLE projection_tables (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL,
+    version integer NOT NULL,
+    build integer NOT NULL,
+    state text NOT NULL,
+    checkpoint text COLLATE "C",
+    begins_after text,
+    events bigint NOT NULL DEFAULT 0,
+    revision bigint NOT NULL DEFAULT 0,
+    UNIQUE (name, build)
+  );
+  CREATE UNIQUE INDEX projection_one_live ON projection_tables (name) WHERE state = 'live';
+  CREATE TABLE projection_skipped (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    table_id bigint NOT NULL REFERENCES projection_tables (id) ON DELETE CASCADE,
+    record json NOT NULL
+  );
+  `,
 ];
 
 async function versionOf(client: PoolClient, schema: string): Promise<number> {

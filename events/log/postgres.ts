@@ -2,6 +2,8 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { createPostgresBlobs } from "../blobs/postgres-blobs.ts";
 import { chainStart } from "../hash-chain.ts";
 import { createPostgresKeyStore, type PostgresKeyStore } from "../keys/postgres-keys.ts";
+import { createPostgresQueue } from "../queue/postgres-queue.ts";
+import type { RunQueue } from "../queue/run-queue.ts";
 import { asyncTail } from "./async-tail.ts";
 import { type EventLog, LogUnavailableError } from "./event-log.ts";
 import { createNews } from "./news.ts";
@@ -10,7 +12,7 @@ import { createPostgresPool, type PostgresOptions, parsePostgresUrl } from "./po
 import { watchPostgres } from "./postgres-news.ts";
 import { createPostgresReader, eventsPerPage } from "./postgres-reader.ts";
 import { preparePostgres } from "./postgres-schema.ts";
-import { createPostgresSession } from "./postgres-session.ts";
+import { createPostgresSession, type PostgresSession } from "./postgres-session.ts";
 import { createPostgresSide } from "./postgres-side.ts";
 import { createPostgresWriter } from "./postgres-writer.ts";
 import { prepareAppend } from "./prepare-append.ts";
@@ -24,6 +26,15 @@ export interface PostgresStore {
   readonly side: SideStore;
   readonly blobs: BlobStore;
   readonly keys: PostgresKeyStore;
+  readonly queue: RunQueue;
+  readonly database: PostgresDatabase;
+}
+
+/** The schema that holds a store, for what is derived from the log and kept beside it. */
+export interface PostgresDatabase {
+  readonly session: PostgresSession;
+  /** A name that needs no quotes. */
+  readonly schema: string;
 }
 
 /**
@@ -137,5 +148,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     side: createPostgresSide(session, schema),
     blobs: createPostgresBlobs(session, schema),
     keys: createPostgresKeyStore(session, schema),
+    queue: createPostgresQueue(session, schema),
+    database: { session, schema },
   };
 }

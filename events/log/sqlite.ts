@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RunQueue } from "../queue/run-queue.ts";
+import { createSqliteQueue } from "../queue/sqlite-queue.ts";
 import { type EventLog, LogUnavailableError, type ReadOptions } from "./event-log.ts";
 import { createNews } from "./news.ts";
 import { fromPosition, toPosition } from "./position.ts";
@@ -29,10 +31,11 @@ export interface SqliteOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** A log and its side records in one SQLite file. Closing the log closes the file. */
+/** A log with its side records and queued runs in one SQLite file. Closing the log closes the file. */
 export interface SqliteStore {
   readonly log: EventLog;
   readonly side: SideStore;
+  readonly queue: RunQueue;
 }
 
 const defaultBusyTimeoutMs = 10_000;
@@ -194,5 +197,9 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
       await file.close();
     },
   };
-  return { log, side: createSqliteSide(database, writer, reading) };
+  return {
+    log,
+    side: createSqliteSide(database, writer, reading),
+    queue: createSqliteQueue(database, writer, reading),
+  };
 }

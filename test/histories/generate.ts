@@ -6,6 +6,7 @@ import { createAgent } from "../../actors/create-agent.ts";
 import { createMemoryBlobs } from "../../events/blobs/memory.ts";
 import { createMemoryLog } from "../../events/log/memory.ts";
 import { createMemorySide } from "../../events/log/memory-side.ts";
+import { createSideQueue } from "../../events/queue/side-queue.ts";
 import type { Store } from "../../events/store.ts";
 import { exportThreads } from "../../projections/thread-export.ts";
 import { histories } from "./history-agents.ts";
@@ -20,11 +21,13 @@ await mkdir(folder, { recursive: true });
 for (const history of histories) {
   if (only.length > 0 && !only.includes(history.name)) continue;
   const log = createMemoryLog();
+  const side = createMemorySide();
   const store: Store = {
     url: "memory:",
     log,
     blobs: createMemoryBlobs(),
-    side: createMemorySide(),
+    side,
+    queue: createSideQueue(side),
     // Its path stands in the events, so it is the same wherever the histories are made.
     folder: join(tmpdir(), "threadfold-history"),
     close: () => log.close(),
