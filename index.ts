@@ -93,10 +93,9 @@ export {
 } from "./actors/middleware/tool-call-limit.ts";
 export { type ToolErrorsOptions, toolErrorsMiddleware } from "./actors/middleware/tool-errors.ts";
 export { type ViewImagesOptions, viewImagesMiddleware } from "./actors/middleware/view-images.ts";
-export { PlannerModel } from "./actors/models/planner/planner-model.ts";
 export { MissingKeyError, MissingProviderError } from "./actors/models/providers.ts";
 export { ReplaySourceError } from "./actors/models/replay/load-replay-model.ts";
-export { ReplayMissError } from "./actors/models/replay/replay-model.ts";
+export { ReplayMissError } from "./actors/models/replay/replay-miss.ts";
 export { resolveModel, UnknownModelError } from "./actors/models/resolve-model.ts";
 export { ReservedEventError } from "./actors/record-outside.ts";
 export { RunAbandonedError } from "./actors/recovery.ts";

@@ -4,6 +4,7 @@ import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./
 import { assemble } from "./assemble.ts";
 import { openEnvironment } from "./environment.ts";
 import { harnessMiddleware } from "./harness.ts";
+import { loadLangChain } from "./langchain.ts";
 import { answersFor, readLangChainInput } from "./langchain-input.ts";
 import {
   langChainState,
@@ -53,8 +54,10 @@ export function createAgent(options: AgentOptions): Agent {
   const assembly = assemble({ ...options, middleware: chainOf(options) }, store);
 
   let building: Promise<Environment> | undefined;
-  const build = async (): Promise<Environment> =>
-    openEnvironment(assembly, await store(), options, () => threads.lookAtRuns());
+  const build = async (): Promise<Environment> => {
+    const [opened] = await Promise.all([store(), loadLangChain()]);
+    return openEnvironment(assembly, opened, options, () => threads.lookAtRuns());
+  };
   const environment = (): Promise<Environment> => {
     building ??= build();
     building.catch(() => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Agent } from "../actors/agent-contract.ts";
+import { loadLangChain } from "../actors/langchain.ts";
 import type { HookFunction, HookRuntime, Middleware } from "../actors/middleware/define-middleware.ts";
 import { readHookResult } from "../actors/steps/hook-result.ts";
 import { hookState } from "../actors/steps/hook-state.ts";
@@ -135,6 +136,7 @@ async function happen(
   try {
     const hook = hookOf(happening);
     if (hook) {
+      await loadLangChain();
       const result = readHookResult(
         await hook(hookState(before) as never, exampleRuntime(events.length) as never),
       );

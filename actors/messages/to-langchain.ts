@@ -1,15 +1,15 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { Message } from "../../events/message.ts";
+import { sharedPrefix } from "../../reducers/message-lineage.ts";
 import {
   AIMessage,
-  type BaseMessage,
   ChatMessage,
   FunctionMessage,
   HumanMessage,
   RemoveMessage,
   SystemMessage,
   ToolMessage,
-} from "@langchain/core/messages";
-import type { Message } from "../../events/message.ts";
-import { sharedPrefix } from "../../reducers/message-lineage.ts";
+} from "../langchain.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 
 /** A message in state has a type that LangChain has no class for. */

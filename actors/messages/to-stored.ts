@@ -1,5 +1,6 @@
-import { type BaseMessage, coerceMessageLikeToMessage, isBaseMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
+import { coerceMessageLikeToMessage, isBaseMessage } from "../langchain.ts";
 import { plainJson } from "./plain-json.ts";
 import { knownStoredForm, pair } from "./to-langchain.ts";
 import { uniqueToolCallIds } from "./tool-call-ids.ts";

@@ -1,5 +1,5 @@
-import { ToolMessage } from "@langchain/core/messages";
 import { z } from "zod";
+import { ToolMessage } from "../langchain.ts";
 import { askClarificationName, askClarificationTool } from "../tools/ask-clarification.ts";
 import { createMiddleware } from "./define-middleware.ts";
 

@@ -1,4 +1,5 @@
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage } from "../langchain.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { type IdentifiedCall, isAnswer, isToolResult } from "./last-answer.ts";
 

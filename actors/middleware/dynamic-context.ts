@@ -1,4 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { HumanMessage } from "../langchain.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { dynamicContextMarker } from "./hidden-message.ts";
 

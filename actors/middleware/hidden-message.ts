@@ -1,5 +1,6 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
+import { HumanMessage } from "../langchain.ts";
 
 /** Key in the extra data of a message that shows viewed images. */
 export const imageContextMarker = "deerflow_view_image_context";

@@ -1,7 +1,8 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import type { ViewedImage } from "../../events/images.ts";
 import type { Message } from "../../events/message.ts";
+import { HumanMessage } from "../langchain.ts";
 import { viewImageName } from "../tools/view-image.ts";
 import { imageContextMarker } from "./hidden-message.ts";
 import { callsOf, isAnswer, openCalls } from "./last-answer.ts";

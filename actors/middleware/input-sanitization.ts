@@ -1,4 +1,5 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
+import { HumanMessage } from "../langchain.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { isFromUser } from "./hidden-message.ts";
 import { typedText } from "./message-text.ts";

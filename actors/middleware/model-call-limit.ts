@@ -1,5 +1,5 @@
-import { AIMessage } from "@langchain/core/messages";
 import { RunCapped } from "../../events/run.ts";
+import { AIMessage } from "../langchain.ts";
 import { createMiddleware } from "./define-middleware.ts";
 
 /** A run or a thread made as many model calls as it may. */

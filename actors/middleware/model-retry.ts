@@ -1,4 +1,4 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage } from "../langchain.ts";
 import { type BackoffOptions, backoffMs, timerDelay } from "./backoff.ts";
 import { createMiddleware } from "./define-middleware.ts";
 import { isPassingModelError, retryAfterMs } from "./model-errors.ts";

@@ -1,7 +1,7 @@
-import { ToolMessage } from "@langchain/core/messages";
 import type { EventDraft } from "../../events/define-event.ts";
 import type { ToolCall } from "../../events/message.ts";
 import { ToolCallAbandoned } from "../../events/tool.ts";
+import { ToolMessage } from "../langchain.ts";
 import { mintId } from "../mint-id.ts";
 
 /** The error message that a call gets in place of a result. */

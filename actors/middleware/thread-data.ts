@@ -1,4 +1,4 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { EventDraft } from "../../events/define-event.ts";
 import { MessagesReplaced } from "../../events/messages.ts";
@@ -6,6 +6,7 @@ import { ThreadDataBound } from "../../events/thread-data.ts";
 import { sameJson } from "../../reducers/same-json.ts";
 import { threadData } from "../../reducers/thread-data.ts";
 import { isInterruptRequest } from "../interrupt.ts";
+import { HumanMessage } from "../langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import { mintId } from "../mint-id.ts";
 import { maskHostPaths } from "../sandboxes/mask-host-paths.ts";

@@ -1,5 +1,5 @@
-import { AIMessage } from "@langchain/core/messages";
 import { RunCapped } from "../../events/run.ts";
+import { AIMessage } from "../langchain.ts";
 import { createMiddleware, type RunFacts } from "./define-middleware.ts";
 import { openCalls } from "./last-answer.ts";
 import { refuseCall } from "./refused-call.ts";

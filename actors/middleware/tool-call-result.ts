@@ -1,7 +1,7 @@
-import { ToolMessage } from "@langchain/core/messages";
 import type { EventDraft } from "../../events/define-event.ts";
 import type { Json } from "../../events/json.ts";
 import { isInterruptRequest } from "../interrupt.ts";
+import { ToolMessage } from "../langchain.ts";
 import type { ToolResult } from "../tools/define-tool.ts";
 import type { CommandLike, ToolCallResult } from "./define-middleware.ts";
 

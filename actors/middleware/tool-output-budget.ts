@@ -1,7 +1,7 @@
-import { ToolMessage } from "@langchain/core/messages";
 import type { EventDraft } from "../../events/define-event.ts";
 import { ToolOutputExternalized } from "../../events/tool.ts";
 import { isInterruptRequest } from "../interrupt.ts";
+import { ToolMessage } from "../langchain.ts";
 import { createFolderFiles, type FolderFiles } from "../sandboxes/folder-files.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";

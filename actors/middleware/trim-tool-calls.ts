@@ -1,4 +1,4 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage } from "../langchain.ts";
 import type { IdentifiedCall } from "./last-answer.ts";
 
 function withNotice(content: AIMessage["content"], notice: string): AIMessage["content"] {

@@ -5,7 +5,7 @@ import type { EventRegistry } from "../../events/event-registry.ts";
 import type { Message } from "../../events/message.ts";
 import type { ErrorData, Interrupt } from "../../events/run.ts";
 import { interrupt } from "../interrupt.ts";
-import { ReplayMissError } from "../models/replay/replay-model.ts";
+import { ReplayMissError } from "../models/replay/replay-miss.ts";
 import { ToolArgumentsError } from "../steps/invoke-tool.ts";
 import type { RecordedAnswers } from "../steps/recorded-answers.ts";
 import type { AttributedDraft } from "../steps/step-contract.ts";

@@ -6,7 +6,7 @@ import { changedNames } from "../../projections/diff.ts";
 import { checkVersion } from "../../projections/lineage.ts";
 import { createStateReader } from "../../projections/state-at.ts";
 import type { Agent, Run, RunOptions } from "../agent-contract.ts";
-import type { ReplayMissError } from "../models/replay/replay-model.ts";
+import type { ReplayMissError } from "../models/replay/replay-miss.ts";
 import { withRecordedAnswers } from "../steps/recorded-answers.ts";
 import { answersOfRun, inputOf } from "./answers-of-run.ts";
 import { createEventComparison } from "./compare-events.ts";

@@ -1,4 +1,4 @@
-import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import { canonicalJson } from "../../events/canonical-json.ts";
 import type { Json } from "../../events/json.ts";
@@ -9,6 +9,7 @@ import { type HashedMessages, hashMessages, requestHash } from "../../projection
 import type { EditsInForce } from "../../projections/request-view.ts";
 import { modelView } from "../../reducers/compaction.ts";
 import { hasUniqueIds } from "../../reducers/message-list.ts";
+import { SystemMessage } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import { toLangChain } from "../messages/to-langchain.ts";
 import { toStored } from "../messages/to-stored.ts";

@@ -1,6 +1,6 @@
-import { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type AIMessageChunk, type BaseMessage, isBaseMessage } from "@langchain/core/messages";
+import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
+import { AIMessage, BaseChatModel, isBaseMessage } from "../langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { mintId } from "../mint-id.ts";

@@ -1,7 +1,7 @@
-import { isBaseMessage } from "@langchain/core/messages";
 import type { Emitter } from "../../events/envelope.ts";
 import type { RunInput } from "../agent-contract.ts";
 import { externalize } from "../externalize.ts";
+import { isBaseMessage } from "../langchain.ts";
 import { toStoredList } from "../messages/to-stored.ts";
 import type { AttributedDraft, StepContext } from "./step-contract.ts";
 import { updateToDrafts } from "./updates.ts";

@@ -1,8 +1,8 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import { ToolInputParsingException } from "@langchain/core/tools";
 import { z } from "zod";
 import type { Json } from "../../events/json.ts";
 import { type InterruptRequest, interrupt } from "../interrupt.ts";
+import { ToolInputParsingException } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import type { AgentTool, ToolDefinition, ToolRuntime } from "../tools/define-tool.ts";
 import { recordedAnswers } from "./recorded-answers.ts";

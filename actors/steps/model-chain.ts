@@ -1,5 +1,5 @@
-import { AIMessage, isBaseMessage } from "@langchain/core/messages";
 import { type EventDraft, isEventDraft } from "../../events/define-event.ts";
+import { AIMessage, isBaseMessage } from "../langchain.ts";
 import type { Middleware, ModelRequest } from "../middleware/define-middleware.ts";
 import type { RequestLayers } from "./announce-call.ts";
 import { ModelAnswerError } from "./call-model.ts";

@@ -1,8 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { type BaseMessage, isBaseMessage, SystemMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import { modelView } from "../../reducers/compaction.ts";
 import type { State } from "../../reducers/thread-state.ts";
 import type { Assembly } from "../assembly.ts";
+import { isBaseMessage, SystemMessage } from "../langchain.ts";
 import { toLangChainList } from "../messages/to-langchain.ts";
 import type { HookRuntime, ModelRequest } from "../middleware/define-middleware.ts";
 import { hookState } from "./hook-state.ts";

@@ -1,6 +1,6 @@
-import { isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import { type EventDraft, isEventDraft } from "../../events/define-event.ts";
 import type { Message } from "../../events/message.ts";
+import { isBaseMessage, ToolMessage } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import { toStored, toStoredList } from "../messages/to-stored.ts";
 import { mintId } from "../mint-id.ts";

@@ -1,8 +1,8 @@
-import { type StructuredToolInterface, tool } from "@langchain/core/tools";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import { canonicalJson } from "../../events/canonical-json.ts";
 import type { Json } from "../../events/json.ts";
+import { convertToOpenAITool, tool } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import type { AgentTool } from "../tools/define-tool.ts";
 import { putOnce } from "./put-once.ts";

@@ -1,4 +1,4 @@
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { toJsonSchema } from "../langchain.ts";
 import type { AgentTool } from "./define-tool.ts";
 
 export interface JsonSchema {

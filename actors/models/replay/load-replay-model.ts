@@ -8,8 +8,9 @@ import { UnknownThreadError } from "../../../projections/lineage.ts";
 import { importText } from "../../../projections/thread-import.ts";
 import { PositionSyntaxError, resolvePosition } from "../../../projections/thread-position.ts";
 import { createThreadReducer } from "../../../reducers/built-in.ts";
+import { loadLangChain } from "../../langchain.ts";
 import { type RecordedCall, readRecordedCalls } from "./recorded-calls.ts";
-import { ReplayModel } from "./replay-model.ts";
+import type { ReplayModel } from "./replay-model.ts";
 
 /** There is no recording of this name. */
 export class ReplaySourceError extends Error {
@@ -48,6 +49,8 @@ async function textOfFile(path: string): Promise<string | undefined> {
  * const model = await loadReplayModel("thread.ndjson", undefined);
  */
 export async function loadReplayModel(source: string, store: Store | undefined): Promise<ReplayModel> {
+  await loadLangChain();
+  const { ReplayModel } = await import("./replay-model.ts");
   const text = await textOfFile(source);
   if (text !== undefined) {
     const recording = { log: createMemoryLog(), blobs: createMemoryBlobs() };

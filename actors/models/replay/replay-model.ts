@@ -17,24 +17,8 @@ import { toLangChain } from "../../messages/to-langchain.ts";
 import { toStored } from "../../messages/to-stored.ts";
 import { streamAnswer } from "../stream-answer.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
+import { ReplayMissError } from "./replay-miss.ts";
 import { requestKey, type VisibleMessage, visibleMessages } from "./visible-request.ts";
-
-/** A request was never recorded, so there is no answer to replay. Nothing was made up. */
-export class ReplayMissError extends Error {
-  override readonly name = "ReplayMissError";
-  constructor(
-    readonly source: string,
-    /** `<thread>@<version>` of the recorded call that is most like the request; undefined: no calls were recorded. */
-    readonly nearest: string | undefined,
-    /** How the two differ, in a few lines. */
-    readonly difference: string,
-  ) {
-    const near = nearest ? `The nearest recorded call is ${nearest}: ${difference}` : difference;
-    super(
-      `The model was asked something that is not recorded in ${source}. ${near} Ask what was asked then, or run with a real model.`,
-    );
-  }
-}
 
 interface ReplayCallOptions extends BaseChatModelCallOptions {
   tools?: BindToolsInput[];

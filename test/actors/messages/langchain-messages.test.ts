@@ -6,6 +6,7 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { describe, expect, test } from "vitest";
+import { loadLangChain } from "../../../actors/langchain.ts";
 import {
   toLangChain,
   toLangChainList,
@@ -13,6 +14,8 @@ import {
 } from "../../../actors/messages/to-langchain.ts";
 import { InvalidMessageError, toStored, toStoredList } from "../../../actors/messages/to-stored.ts";
 import type { Message } from "../../../events/message.ts";
+
+await loadLangChain();
 
 const counter = () => {
   let next = 0;

@@ -1,4 +1,5 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { loadLangChain } from "../../../actors/langchain.ts";
 import { toLangChain } from "../../../actors/messages/to-langchain.ts";
 import type {
   Hook,
@@ -17,6 +18,8 @@ import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import type { Json } from "../../../events/json.ts";
 import type { Message } from "../../../events/message.ts";
 import { ScriptedModel } from "../scripted-model.ts";
+
+await loadLangChain();
 
 /** A message of a case: an id is given where the case names one. */
 export interface CaseMessage {

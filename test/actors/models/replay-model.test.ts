@@ -14,7 +14,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { ReplaySourceError } from "../../../actors/models/replay/load-replay-model.ts";
-import { ReplayMissError } from "../../../actors/models/replay/replay-model.ts";
+import { ReplayMissError } from "../../../actors/models/replay/replay-miss.ts";
 import { resolveModel } from "../../../actors/models/resolve-model.ts";
 import { canonicalJson } from "../../../events/canonical-json.ts";
 import type { EventDraft } from "../../../events/define-event.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../../actors/middleware/define-middleware.ts";
 import { titleMiddleware } from "../../../actors/middleware/title.ts";
 import { todosMiddleware } from "../../../actors/middleware/todos.ts";
-import { ReplayMissError } from "../../../actors/models/replay/replay-model.ts";
+import { ReplayMissError } from "../../../actors/models/replay/replay-miss.ts";
 import { AgentStoreError, rerunThread } from "../../../actors/rerun/rerun-thread.ts";
 import { defineTool } from "../../../actors/tools/define-tool.ts";
 import { openStore } from "../../../events/open-store.ts";

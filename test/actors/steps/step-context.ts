@@ -1,9 +1,12 @@
 import type { RunItem } from "../../../actors/agent-contract.ts";
 import { type AssemblyOptions, assemble } from "../../../actors/assemble.ts";
+import { loadLangChain } from "../../../actors/langchain.ts";
 import type { AttributedDraft, StepContext } from "../../../actors/steps/step-contract.ts";
 import { createMemoryBlobs } from "../../../events/blobs/memory.ts";
 import type { State } from "../../../reducers/thread-state.ts";
 import { ScriptedModel } from "../scripted-model.ts";
+
+await loadLangChain();
 
 /** A context for a step of its own, with what it published. */
 export function stepContext(
