@@ -12,6 +12,7 @@ export type {
   ThreadInfo,
   ThreadStatus,
 } from "./actors/agent-contract.ts";
+export { ForeignAgentError } from "./actors/agent-internals.ts";
 export { InterruptAnsweredError, UnknownInterruptError } from "./actors/answers.ts";
 export { AssemblyError } from "./actors/assembly.ts";
 export {
@@ -97,6 +98,7 @@ export { MissingKeyError, MissingProviderError } from "./actors/models/providers
 export { ReplaySourceError } from "./actors/models/replay/load-replay-model.ts";
 export { ReplayMissError } from "./actors/models/replay/replay-miss.ts";
 export { resolveModel, UnknownModelError } from "./actors/models/resolve-model.ts";
+export { type QueueRunOptions, queueRun, type RunToQueue } from "./actors/queued-request.ts";
 export { ReservedEventError } from "./actors/record-outside.ts";
 export { RunAbandonedError } from "./actors/recovery.ts";
 export {
@@ -148,6 +150,7 @@ export {
   type WhatIfOptions,
   whatIf,
 } from "./actors/what-if.ts";
+export { createWorker, type WorkedRun, type Worker, type WorkerOptions } from "./actors/worker.ts";
 export type { BlobStore } from "./events/blobs/blob-store.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
 export {
@@ -182,6 +185,7 @@ export { createRedactingLog, withRedaction } from "./events/log/redacting-log.ts
 export { InvalidTextError } from "./events/log/storable-text.ts";
 export type { Message } from "./events/message.ts";
 export { openStore } from "./events/open-store.ts";
+export type { ClaimedRun, QueuedRun, QueueEntry, QueueState, RunQueue } from "./events/queue/run-queue.ts";
 export type { Store } from "./events/store.ts";
 export {
   ArchiveDiffersError,

@@ -13,7 +13,7 @@ import { ThreadBusyError } from "./thread-busy.ts";
 export type BusyPolicy = "reject" | "enqueue" | "interrupt";
 
 /** Milliseconds between looks at a run that another process executes. */
-const lookMs = 100;
+export const lookMs = 100;
 
 /** The run was cancelled while it stood in line. Nothing was recorded. */
 export class RunWithdrawnError extends Error {
@@ -112,7 +112,7 @@ export async function waitUntilFree(thread: LiveThread, policy: BusyPolicy): Pro
 }
 
 /** True while another process executes the open run. A run of ours that is not active here has lost its actor. */
-async function ownerIsLive(thread: LiveThread, owner: string): Promise<boolean> {
+export async function ownerIsLive(thread: LiveThread, owner: string): Promise<boolean> {
   const { lease } = thread.environment;
   return owner !== lease.owner && (await lease.isLive(owner));
 }

@@ -1,6 +1,7 @@
 import { openStore } from "../events/open-store.ts";
 import type { Store } from "../events/store.ts";
 import type { Agent, AgentOptions, Run, RunConfig, RunOptions, Thread } from "./agent-contract.ts";
+import { keepInternals } from "./agent-internals.ts";
 import { assemble } from "./assemble.ts";
 import { openEnvironment } from "./environment.ts";
 import { harnessMiddleware } from "./harness.ts";
@@ -97,7 +98,7 @@ export function createAgent(options: AgentOptions): Agent {
     return result;
   };
 
-  return {
+  const agent: Agent = {
     name: assembly.name,
     reducer: assembly.reducer,
     registry: assembly.registry,
@@ -141,4 +142,5 @@ export function createAgent(options: AgentOptions): Agent {
       if (ownStore) await opened?.close();
     },
   };
+  return keepInternals(agent, { threads, environment });
 }
