@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -10,14 +10,21 @@ import { createFileKeyStore } from "./keys/files.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import { createMemoryKeyStore } from "./keys/memory.ts";
 import { withEncryption } from "./keys/with-encryption.ts";
+import { withLocalKinds } from "./log/local-kinds.ts";
 import { createMemoryLog } from "./log/memory.ts";
 import { createMemorySide } from "./log/memory-side.ts";
+import type { SideStore } from "./log/side-store.ts";
 import type { SqliteOptions } from "./log/sqlite.ts";
+import { createSideQueue } from "./queue/side-queue.ts";
 import type { Store } from "./store.ts";
+import { createParts, type StoreParts, takeParameters } from "./store-parts.ts";
 
 export interface OpenStoreOptions extends SqliteOptions {
-  /** Another place for blobs than beside the log. */
-  readonly blobs?: BlobStore;
+  /**
+   * Another place for blobs than beside the log: `s3://bucket/folder`, a `postgres://` URL or a folder. Servers' URLs
+   * also take it as `?blobs=…`, percent-encoded.
+   */
+  readonly blobs?: BlobStore | string;
   /**
    * Encrypts the content of threads: with keys in files beside the log (`<log>.keys`, mode 0600), or in another key
    * store. Default: on when that folder of keys is there, otherwise off.
@@ -57,7 +64,7 @@ export class UnknownStoreUrlError extends Error {
 export function withoutCredentials(url: string): string {
   return url
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1")
-    .replace(/([?&](?:password|user|token|key)[^=&#]*=)[^&#]*/gi, "$1***");
+    .replace(/([?&](?:password|user|token|key|blobs)[^=&#]*=)[^&#]*/gi, "$1***");
 }
 
 /** Two letters at least: `C:\threads.db` is a path. */
@@ -87,19 +94,27 @@ async function openSqliteStore(
 ): Promise<Store> {
   const path = resolve(url.replace(/^sqlite:(\/\/(?=\/))?/i, ""));
   const folder = dirname(path);
-  const { openSqlite } = await import("./log/sqlite.ts");
-  const { log, side } = await openSqlite(path, options);
   const keysFolder = `${path.replace(/\.db$/, "")}.keys`;
-  const store = {
-    url,
-    log,
-    side,
-    blobs: blobs ?? createFileBlobs(join(folder, "blobs")),
-    folder,
-    close: () => log.close(),
-  };
-  // A log that was begun with encryption is never gone on with in plain text by accident.
-  return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
+  const { openSqlite } = await import("./log/sqlite.ts");
+  return assemble(async (parts) => {
+    const { log, side, queue } = await openSqlite(path, options);
+    parts.keep(log);
+    const chosen = await parts.blobs(blobs, () => createFileBlobs(join(folder, "blobs")));
+    const store = { url, log, side, queue, blobs: chosen, folder, close: parts.close };
+    // A log that was begun with encryption is never gone on with in plain text by accident.
+    return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
+  });
+}
+
+/** Closes what was opened when the rest cannot be. */
+async function assemble(open: (parts: StoreParts) => Promise<Store>): Promise<Store> {
+  const parts = createParts();
+  try {
+    return await open(parts);
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
 }
 
 function encryptWith(store: Store, encrypt: boolean | KeyStore, ownKeys: () => KeyStore): Store {
@@ -111,78 +126,76 @@ async function openPostgresStore(
   url: string,
   { blobs, encrypt, ...options }: OpenStoreOptions,
 ): Promise<Store> {
+  const [address, given] = takeParameters(url, ["blobs"]);
+  const shown = withoutCredentials(address);
   const { openPostgres } = await import("./log/postgres.ts");
-  const { log, side, keys, ...opened } = await openPostgres(url, options);
-  try {
+  return assemble(async (parts) => {
+    const { log, side, keys, queue, database, ...opened } = await openPostgres(address, options);
+    parts.keep(log);
     const store = {
-      url: withoutCredentials(url),
+      url: shown,
       log,
       side,
-      blobs: blobs ?? opened.blobs,
-      // Files of threads, and what is derived from the log, are of this machine; stores must not share them.
-      folder: resolve(".threadfold", `postgres-${sha256(withoutCredentials(url)).slice(0, 16)}`),
-      close: () => log.close(),
+      queue,
+      database,
+      blobs: await parts.blobs(blobs ?? given.blobs, () => opened.blobs),
+      // Files of threads are of this machine; stores must not share them.
+      folder: resolve(".threadfold", `postgres-${sha256(shown).slice(0, 16)}`),
+      close: parts.close,
     };
     return encryptWith(store, encrypt ?? (await keys.isUsed()), () => keys);
-  } catch (error) {
-    await log.close();
-    throw error;
-  }
-}
-
-/** The server keeps events only: side records, keys and blobs are in a folder of this machine. */
-async function openKurrentStore(url: string, { blobs, encrypt, readOnly }: OpenStoreOptions): Promise<Store> {
-  const [address, given] = takeSideFolder(url);
-  const shown = withoutCredentials(address);
-  const folder = resolve(given ?? join(".threadfold", `kurrentdb-${sha256(shown).slice(0, 16)}`));
-  const { openKurrentDb } = await import("./log/kurrentdb.ts");
-  const { openSqlite } = await import("./log/sqlite.ts");
-  const log = await openKurrentDb(address, { readOnly });
-  const beside = await openSqlite(join(folder, "side.db"), { readOnly }).catch(async (error: unknown) => {
-    await log.close();
-    throw error;
   });
-  const keysFolder = join(folder, "keys");
-  const store = {
-    url: shown,
-    log,
-    side: beside.side,
-    blobs: blobs ?? createFileBlobs(join(folder, "blobs")),
-    folder,
-    async close() {
-      await log.close();
-      await beside.log.close();
-    },
-  };
-  return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
 }
 
-/** Takes `side=<folder>` out of the query of a URL: the client of the server does not know it. */
-function takeSideFolder(url: string): [address: string, folder: string | undefined] {
-  const [, before = url, query] = /^([^?]*)\?(.*)$/.exec(url) ?? [];
-  const parameters = new URLSearchParams(query);
-  const folder = parameters.get("side") ?? undefined;
-  parameters.delete("side");
-  const rest = parameters.toString();
-  return [rest === "" ? before : `${before}?${rest}`, folder];
-}
-
-async function openMemoryStore(
+/** The server keeps events and side records; keys, blobs and snapshots are in a folder unless the URL says otherwise. */
+async function openKurrentStore(
   url: string,
-  { blobs = createMemoryBlobs(), encrypt = false }: OpenStoreOptions,
+  { blobs, encrypt, ...options }: OpenStoreOptions,
 ): Promise<Store> {
-  const folder = await mkdtemp(join(tmpdir(), "threadfold-"));
-  const log = createMemoryLog();
-  const store = {
-    url,
-    log,
-    blobs,
-    side: createMemorySide(),
-    folder,
-    async close() {
-      await log.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-  return encryptWith(store, encrypt, createMemoryKeyStore);
+  const [address, given] = takeParameters(url, ["side", "keys", "blobs"]);
+  const shown = withoutCredentials(address);
+  const folder = resolve(given.side ?? join(".threadfold", `kurrentdb-${sha256(shown).slice(0, 16)}`));
+  const { openKurrentDb } = await import("./log/kurrentdb.ts");
+  const { openKeys } = await import("./keys/open-keys.ts");
+  const { readOnly, pollIntervalMs } = options;
+  return assemble(async (parts) => {
+    const { log, side } = await openKurrentDb(address, { readOnly, pollIntervalMs });
+    parts.keep(log);
+    // Snapshots are many and large, and only a cache: a server that never forgets is not their place.
+    const local = await openLocalSide(join(folder, "snapshots.db"), options, parts);
+    const keys = parts.keep(await openKeys(given.keys ?? join(folder, "keys")));
+    const chosen = await parts.blobs(blobs ?? given.blobs, () => createFileBlobs(join(folder, "blobs")));
+    const store = {
+      url: shown,
+      log,
+      side: withLocalKinds(side, local, ["snapshot"]),
+      queue: createSideQueue(side),
+      blobs: chosen,
+      folder,
+      close: parts.close,
+    };
+    return encryptWith(store, encrypt ?? (await keys.isUsed()), () => keys.keys);
+  });
+}
+
+async function openLocalSide(path: string, options: SqliteOptions, parts: StoreParts): Promise<SideStore> {
+  if (options.readOnly && !existsSync(path)) return createMemorySide();
+  if (!options.readOnly) await mkdir(dirname(path), { recursive: true });
+  const { openSqlite } = await import("./log/sqlite.ts");
+  const { log, side } = await openSqlite(path, options);
+  parts.keep(log);
+  return side;
+}
+
+async function openMemoryStore(url: string, { blobs, encrypt = false }: OpenStoreOptions): Promise<Store> {
+  return assemble(async (parts) => {
+    const folder = await mkdtemp(join(tmpdir(), "threadfold-"));
+    parts.keep({ close: () => rm(folder, { recursive: true, force: true }) });
+    const log = parts.keep(createMemoryLog());
+    const chosen = await parts.blobs(blobs, createMemoryBlobs);
+    const side = createMemorySide();
+    const queue = createSideQueue(side);
+    const store = { url, log, blobs: chosen, side, queue, folder, close: parts.close };
+    return encryptWith(store, encrypt, createMemoryKeyStore);
+  });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 as digest } from "../hash-chain.ts";
-import { BlobDamagedError, BlobMissingError, type BlobStore } from "./blob-store.ts";
+import { BlobDamagedError, BlobMissingError, type BlobStore, needsRefresh } from "./blob-store.ts";
 
 const digestForm = /^[0-9a-f]{64}$/;
 
@@ -36,11 +36,11 @@ export function createFileBlobs(folder: string): BlobStore {
     if (!digestForm.test(sha256)) throw new BlobMissingError(sha256);
     return join(folderOf(sha256), sha256);
   };
-  const has = (sha256: string): Promise<boolean> =>
+  const timeOf = (sha256: string): Promise<Date | undefined> =>
     stat(pathOf(sha256)).then(
-      () => true,
+      ({ mtime }) => mtime,
       (error: unknown) => {
-        if (isMissing(error)) return false;
+        if (isMissing(error)) return undefined;
         throw error;
       },
     );
@@ -67,11 +67,13 @@ export function createFileBlobs(folder: string): BlobStore {
   };
 
   return {
-    has: async (sha256) => digestForm.test(sha256) && has(sha256),
+    has: async (sha256) => digestForm.test(sha256) && (await timeOf(sha256)) !== undefined,
     async put(content, mimeType) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       const sha256 = digest(bytes);
-      if (!(await has(sha256))) await write(sha256, bytes);
+      const writtenAt = await timeOf(sha256);
+      if (writtenAt === undefined) await write(sha256, bytes);
+      else if (needsRefresh(writtenAt)) await utimes(pathOf(sha256), new Date(), new Date());
       return { sha256, mimeType, size: bytes.length };
     },
     async get(sha256) {

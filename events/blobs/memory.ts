@@ -1,5 +1,5 @@
 import { sha256 as digest } from "../hash-chain.ts";
-import { BlobMissingError, type BlobStore } from "./blob-store.ts";
+import { BlobMissingError, type BlobStore, needsRefresh } from "./blob-store.ts";
 
 /** A blob store in memory. */
 export function createMemoryBlobs(): BlobStore {
@@ -8,7 +8,9 @@ export function createMemoryBlobs(): BlobStore {
     async put(content, mimeType) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content.slice();
       const sha256 = digest(bytes);
-      if (!blobs.has(sha256)) blobs.set(sha256, { bytes, writtenAt: new Date().toISOString() });
+      const before = blobs.get(sha256);
+      if (!before || needsRefresh(new Date(before.writtenAt)))
+        blobs.set(sha256, { bytes, writtenAt: new Date().toISOString() });
       return { sha256, mimeType, size: bytes.length };
     },
     async get(sha256) {

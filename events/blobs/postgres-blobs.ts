@@ -1,7 +1,7 @@
 import { sha256 as digest } from "../hash-chain.ts";
 import { bytesOf, hexOf } from "../log/postgres-rows.ts";
 import type { PostgresSession } from "../log/postgres-session.ts";
-import { BlobDamagedError, BlobMissingError, type BlobStore } from "./blob-store.ts";
+import { BlobDamagedError, BlobMissingError, type BlobStore, needsRefresh } from "./blob-store.ts";
 
 const digestForm = /^[0-9a-f]{64}$/;
 const blobsPerPage = 1000;
@@ -12,17 +12,21 @@ const blobsPerPage = 1000;
  */
 export function createPostgresBlobs(session: PostgresSession, schema: string): BlobStore {
   const table = `${schema}.blobs`;
-  const has = async (sha256: string) => {
-    const text = `SELECT true FROM ${table} WHERE sha256 = $1`;
-    return digestForm.test(sha256) && (await session.query("read", text, [bytesOf(sha256)])).length > 0;
+  const timeOf = async (sha256: string): Promise<Date | undefined> => {
+    const text = `SELECT extract(epoch FROM written_at) FROM ${table} WHERE sha256 = $1`;
+    const [row] = await session.query("read", text, [bytesOf(sha256)]);
+    return row && new Date(Number(row[0]) * 1000);
   };
   return {
-    has,
+    has: async (sha256) => digestForm.test(sha256) && (await timeOf(sha256)) !== undefined,
     async put(content, mimeType) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       const sha256 = digest(bytes);
-      if (!(await has(sha256))) {
-        const text = `INSERT INTO ${table} (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING`;
+      const writtenAt = await timeOf(sha256);
+      if (writtenAt === undefined || needsRefresh(writtenAt)) {
+        const text = `
+          INSERT INTO ${table} (sha256, content) VALUES ($1, $2)
+          ON CONFLICT (sha256) DO UPDATE SET written_at = EXCLUDED.written_at`;
         await session.query("repeatable", text, [bytesOf(sha256), Buffer.from(bytes)]);
       }
       return { sha256, mimeType, size: bytes.length };

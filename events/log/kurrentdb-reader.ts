@@ -94,15 +94,30 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         throw error;
       });
 
+  /** Notes of streams that were not tombstoned yet: somebody is at it, or died between the two. */
+  const begun = new Map<string, Erasure>();
+
+  const isTombstoned = async (stream: string) =>
+    (await page(stream, { from: "end", backwards: true, count: 1 })) === undefined;
+
   /** The server keeps the events of tombstoned streams in $all until it is scavenged. */
   const readErasures = async () => {
+    await readNotes();
+    for (const [stream, erasure] of begun) {
+      if (!(await isTombstoned(stream))) continue;
+      begun.delete(stream);
+      erased.set(stream, erasure);
+    }
+  };
+
+  const readNotes = async () => {
     for (;;) {
       const events =
         (await page(erasedStream, { from: erasuresRead, backwards: false, count: eventsPerPage })) ?? [];
       for (const { event } of events) {
         if (!event) continue;
         const { stream, version, hash } = event.data as Erasure & { stream: string };
-        erased.set(stream, { version, hash });
+        if (!erased.has(stream)) begun.set(stream, { version, hash });
         erasuresRead = event.revision + 1n;
       }
       if (events.length < eventsPerPage) return;

@@ -3,11 +3,13 @@ import { type EventLog, LogUnavailableError } from "./event-log.ts";
 import { createKurrentClient, type KurrentModule, loadKurrentModule } from "./kurrentdb-client.ts";
 import { createKurrentReader, eventsPerPage } from "./kurrentdb-reader.ts";
 import { createKurrentSession } from "./kurrentdb-session.ts";
+import { createKurrentSide } from "./kurrentdb-side.ts";
 import { watchKurrent } from "./kurrentdb-watch.ts";
 import { createKurrentWriter } from "./kurrentdb-writer.ts";
 import { createNews } from "./news.ts";
 import { fromPosition, toPosition } from "./position.ts";
 import { prepareAppend } from "./prepare-append.ts";
+import type { SideStore } from "./side-store.ts";
 
 export { type KurrentModule, MissingEventStoreClientError } from "./kurrentdb-client.ts";
 
@@ -27,6 +29,12 @@ export interface KurrentOptions {
   readonly readOnly?: boolean;
 }
 
+/** What one server keeps: the log, and the side records of all who use it. Closing the log closes both. */
+export interface KurrentStore {
+  readonly log: EventLog;
+  readonly side: SideStore;
+}
+
 /**
  * Opens a KurrentDB or EventStoreDB server as an event log. It connects with the first call.
  *
@@ -34,9 +42,9 @@ export interface KurrentOptions {
  * @throws {MissingEventStoreClientError} neither client is installed
  * @throws {LogUnavailableError} the URL cannot be read
  * @example
- * const log = await openKurrentDb("kurrentdb://127.0.0.1:2113?tls=false");
+ * const { log } = await openKurrentDb("kurrentdb://127.0.0.1:2113?tls=false");
  */
-export async function openKurrentDb(url: string, options: KurrentOptions = {}): Promise<EventLog> {
+export async function openKurrentDb(url: string, options: KurrentOptions = {}): Promise<KurrentStore> {
   const { callTimeoutMs = 10_000, reconnectMs = 10_000, pollIntervalMs = 1000, readOnly = false } = options;
   const where = url.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/, "");
   const module = options.client ?? (await loadKurrentModule());
@@ -72,7 +80,7 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
     await session.close();
   };
 
-  return {
+  const log: EventLog = {
     kind: "kurrentdb",
     async append(stream, events, { expectedVersion }) {
       const prepared = prepareAppend(stream, events);
@@ -138,6 +146,28 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
     close() {
       closing ??= close();
       return closing;
+    },
+  };
+  const side = createKurrentSide(session);
+  return {
+    log,
+    side: {
+      async get(kind, key) {
+        checkOpen();
+        return side.get(kind, key);
+      },
+      async put(kind, key, value, putOptions) {
+        checkWritable();
+        return side.put(kind, key, value, putOptions);
+      },
+      async delete(kind, key) {
+        checkWritable();
+        await side.delete(kind, key);
+      },
+      async list(kind, listOptions) {
+        checkOpen();
+        return side.list(kind, listOptions);
+      },
     },
   };
 }

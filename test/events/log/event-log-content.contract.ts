@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { chainStart, findBrokenLink, sealEvents } from "../../../events/hash-chain.ts";
+import { chainStart, sealEvents } from "../../../events/hash-chain.ts";
 import {
   type EventLog,
   EventTooLargeError,
@@ -8,6 +8,7 @@ import {
   maxEventBytes,
 } from "../../../events/log/event-log.ts";
 import { collect, newEvent, newEvents } from "./new-events.ts";
+import { brokenLinkIn, storedName } from "./renamed-log.ts";
 
 const stream = "thread-1";
 
@@ -31,7 +32,7 @@ export function describeContent(current: () => EventLog): void {
       const [read] = await collect(log.read(stream));
       expect(read).toEqual(events[0]);
       expect(JSON.stringify(read?.data)).toBe(JSON.stringify(data));
-      expect(findBrokenLink(read ? [read] : [])).toBeUndefined();
+      expect(brokenLinkIn(log, read ? [read] : [])).toBeUndefined();
     });
 
     it("keeps every field of the envelope, given or left out", async () => {
@@ -61,7 +62,7 @@ export function describeContent(current: () => EventLog): void {
           metadata,
         })),
       ).toStrictEqual(batch);
-      expect(findBrokenLink(events)).toBeUndefined();
+      expect(brokenLinkIn(log, events)).toBeUndefined();
     });
 
     it("refers to causes near and far", async () => {
@@ -81,9 +82,11 @@ export function describeContent(current: () => EventLog): void {
       const batch = newEvents(4);
       await log.append(stream, batch.slice(0, 1), { expectedVersion: 0 });
       await log.append(stream, batch.slice(1), { expectedVersion: 1 });
-      const sealed = sealEvents(stream, { version: 0, hash: chainStart }, batch);
+      const sealed = sealEvents(storedName(log, stream), { version: 0, hash: chainStart }, batch);
       const events = await collect(log.read(stream));
-      expect(events.map(({ position, ...event }) => event)).toEqual(sealed);
+      expect(events.map(({ position, ...event }) => event)).toEqual(
+        sealed.map((event) => ({ ...event, stream })),
+      );
     });
 
     it("replaces halves of surrogate pairs before it hashes", async () => {
@@ -92,7 +95,7 @@ export function describeContent(current: () => EventLog): void {
       expect(events[0]?.data).toEqual({ text: "half \ufffd", list: ["\ufffd"] });
       const read = await collect(log.read(stream));
       expect(read).toEqual(events);
-      expect(findBrokenLink(read)).toBeUndefined();
+      expect(brokenLinkIn(log, read)).toBeUndefined();
     });
 
     it.each([

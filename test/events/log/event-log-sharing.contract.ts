@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findBrokenLink } from "../../../events/hash-chain.ts";
 import type { EventLog } from "../../../events/log/event-log.ts";
 import type { LogUnderTest } from "./event-log.contract.ts";
 import { eventsOf, takeUntil } from "./event-log-subscriptions.contract.ts";
 import { collect, newEvents } from "./new-events.ts";
+import { brokenLinkIn, storedName } from "./renamed-log.ts";
 
 const stream = "thread-1";
 const writerScript = fileURLToPath(new URL("append-from-another-process.ts", import.meta.url));
@@ -62,7 +62,7 @@ export function describeSharedLog(name: string, open: () => Promise<SharedLogUnd
       await log.append(stream, newEvents(1), { expectedVersion: 3 });
       const events = await collect(other.read(stream));
       expect(events.slice(0, 3)).toEqual([...first.events, ...second.events]);
-      expect(findBrokenLink(events)).toBeUndefined();
+      expect(brokenLinkIn(log, events)).toBeUndefined();
     });
 
     it("knows event types that another connection was the first to use", async () => {
@@ -82,12 +82,30 @@ export function describeSharedLog(name: string, open: () => Promise<SharedLogUnd
     });
 
     it("brings events of one connection to the subscriptions of the other", async () => {
-      const tail = takeUntil(
-        other.subscribe({ after: "end" }),
-        (_item, taken) => eventsOf(taken).length === 3,
-      );
+      const items = other.subscribe({ after: "end" })[Symbol.asyncIterator]();
+      // Only then has the other connection found out where the log ends.
+      expect((await items.next()).value).toMatchObject({ kind: "caught-up" });
       const { events } = await log.append(stream, newEvents(3), { expectedVersion: 0 });
-      expect(eventsOf(await tail)).toEqual(events);
+      for (const event of events) expect((await items.next()).value).toEqual({ kind: "event", event });
+      await items.return?.();
+    });
+
+    it("misses nothing on either connection while 8 writers append through both", async () => {
+      const perWriter = 25;
+      const total = 8 * perWriter;
+      const tails = [log, other].map((reader) =>
+        takeUntil(reader.subscribe(), (_item, taken) => eventsOf(taken).length === total),
+      );
+      const write = async (writer: number) => {
+        for (let version = 0; version < perWriter; version++) {
+          const through = (writer + version) % 2 === 0 ? log : other;
+          await through.append(`thread-${writer}`, newEvents(1), { expectedVersion: version });
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
+      const all = await collect(log.readAll());
+      expect(all).toHaveLength(total);
+      for (const tail of tails) expect(eventsOf(await tail)).toEqual(all);
     });
 
     it("refuses appends to a stream that another connection erased", async () => {
@@ -111,9 +129,15 @@ export function describeSharedLog(name: string, open: () => Promise<SharedLogUnd
           await log.append("thread-shared", newEvents(1), { expectedVersion: "any" });
         }
       };
+      const runThere = (names: string[]) =>
+        runWriter(
+          opened.url,
+          names.map((name) => storedName(log, name)),
+          eventsPerStream,
+        );
       await Promise.all([
-        runWriter(opened.url, ["thread-shared", "thread-a"], eventsPerStream),
-        runWriter(opened.url, ["thread-shared", "thread-b"], eventsPerStream),
+        runThere(["thread-shared", "thread-a"]),
+        runThere(["thread-shared", "thread-b"]),
         writeHere(),
       ]);
       expect(eventsOf(await tail)).toEqual(await collect(log.readAll()));
@@ -121,7 +145,7 @@ export function describeSharedLog(name: string, open: () => Promise<SharedLogUnd
         const events = await collect(log.read(name));
         expect(events).toHaveLength(name === "thread-shared" ? 3 * eventsPerStream : eventsPerStream);
         expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
-        expect(findBrokenLink(events)).toBeUndefined();
+        expect(brokenLinkIn(log, events)).toBeUndefined();
       }
     });
   });

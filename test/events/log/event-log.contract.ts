@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findBrokenLink } from "../../../events/hash-chain.ts";
 import { type EventLog, LogUnavailableError } from "../../../events/log/event-log.ts";
 import { describeAppends } from "./event-log-appends.contract.ts";
 import { describeContent } from "./event-log-content.contract.ts";
+import { describeInTheLarge } from "./event-log-large.contract.ts";
 import { describeReads } from "./event-log-reads.contract.ts";
 import { describeSubscriptions } from "./event-log-subscriptions.contract.ts";
 import { collect, newEvents } from "./new-events.ts";
@@ -43,29 +43,7 @@ export function describeEventLog(
     describeReads(() => log);
     describeSubscriptions(() => log);
 
-    describe("in the large", () => {
-      it(`holds ${many} events`, { timeout: 120_000 }, async () => {
-        const perBatch = 1000;
-        for (let version = 0; version < many; version += perBatch) {
-          const batch = newEvents(perBatch, { data: { number: version } });
-          await log.append(version % 2000 === 0 ? stream : "thread-2", batch, { expectedVersion: "any" });
-        }
-        let count = 0;
-        let before = "";
-        for await (const page of log.readAll()) {
-          for (const { position } of page) {
-            if (position <= before) throw new Error(`${position} comes after ${before}`);
-            before = position;
-          }
-          count += page.length;
-        }
-        expect(count).toBe(many);
-        expect(await log.head(stream)).toMatchObject({ version: many / 2 });
-        expect(findBrokenLink(await collect(log.read(stream)))).toBeUndefined();
-        const [last] = await collect(log.read(stream, { backwards: true, limit: 1 }));
-        expect(last?.version).toBe(many / 2);
-      });
-    });
+    describeInTheLarge(() => log, many);
 
     it("refuses everything after it was closed, and may be closed again", async () => {
       await log.append(stream, newEvents(1), { expectedVersion: 0 });

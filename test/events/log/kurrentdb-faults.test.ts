@@ -13,7 +13,7 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
   let log: EventLog;
   beforeEach(async () => {
     double = await startEventStoreDouble();
-    log = await openKurrentDb(double.url, { client, callTimeoutMs: 2000, reconnectMs: 8000 });
+    ({ log } = await openKurrentDb(double.url, { client, callTimeoutMs: 2000, reconnectMs: 8000 }));
   });
   afterEach(async () => {
     await log.close();
@@ -42,7 +42,11 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
   });
 
   it("says that the outcome is unknown when the server stays away after an append", async () => {
-    const impatient = await openKurrentDb(double.url, { client, callTimeoutMs: 3000, reconnectMs: 0 });
+    const { log: impatient } = await openKurrentDb(double.url, {
+      client,
+      callTimeoutMs: 3000,
+      reconnectMs: 0,
+    });
     await impatient.append(stream, newEvents(1), { expectedVersion: 0 });
     double.faults.appends.push("hang");
     const batch = newEvents(1);
@@ -64,7 +68,7 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
 
   it("says in one line that nobody answers", async () => {
     await double.stop();
-    const alone = await openKurrentDb(double.url, { client, callTimeoutMs: 500, reconnectMs: 100 });
+    const { log: alone } = await openKurrentDb(double.url, { client, callTimeoutMs: 500, reconnectMs: 100 });
     await expect(alone.head(stream)).rejects.toMatchObject({
       name: "LogUnavailableError",
       message: expect.stringMatching(/^kurrentdb:\/\/127\.0\.0\.1:\d+ cannot be used: .+tls=false/),
@@ -72,8 +76,22 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
     await alone.close();
   });
 
+  it("goes on showing a stream whose erasure was begun and never ended", async () => {
+    await log.append(stream, newEvents(1), { expectedVersion: 0 });
+    await log.append("thread-2", newEvents(1), { expectedVersion: 0 });
+    double.faults.tombstones.push("unavailable");
+    const impatient = await openKurrentDb(double.url, { client, reconnectMs: 0 });
+    await expect(impatient.log.erase(stream)).rejects.toMatchObject({ name: "LogUnavailableError" });
+    await impatient.log.close();
+    await log.append(stream, newEvents(1), { expectedVersion: 1 });
+    expect(await collect(log.readAll())).toHaveLength(3);
+    await log.erase(stream);
+    expect(await collect(log.readAll())).toHaveLength(1);
+    expect(await log.head(stream)).toMatchObject({ version: 2, deleted: true });
+  });
+
   it("refuses writes when it was opened for reading only", async () => {
-    const reader = await openKurrentDb(double.url, { client, readOnly: true });
+    const { log: reader } = await openKurrentDb(double.url, { client, readOnly: true });
     await expect(reader.append(stream, newEvents(1), { expectedVersion: 0 })).rejects.toMatchObject({
       name: "LogUnavailableError",
     });
@@ -83,7 +101,7 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
 
   it("appends to a server that is too old for batches", async () => {
     const old = await startEventStoreDouble({ version: "20.10.5", batchAppend: false });
-    const oldLog = await openKurrentDb(old.url, { client });
+    const { log: oldLog } = await openKurrentDb(old.url, { client });
     await oldLog.append(stream, newEvents(1), { expectedVersion: 0 });
     await expect(oldLog.append(stream, newEvents(1), { expectedVersion: 0 })).rejects.toMatchObject({
       actual: 1,

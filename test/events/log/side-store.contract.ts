@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SideConflict, type SideStore } from "../../../events/log/side-store.ts";
 
+/** One empty side store that was opened for one test. */
+export interface SideUnderTest {
+  readonly side: SideStore;
+  dispose(): Promise<void>;
+}
+
 /** What every side store must do. */
-export function describeSideStore(
-  name: string,
-  open: () => Promise<{ readonly side: SideStore; dispose(): Promise<void> }>,
-): void {
+export function describeSideStore(name: string, open: () => Promise<SideUnderTest>): void {
   describe(`side store: ${name}`, () => {
     let side: SideStore;
     let dispose: () => Promise<void>;

@@ -9,4 +9,5 @@ type ReadFault = "hang" | "unavailable";
 export interface Faults {
   readonly appends: AppendFault[];
   readonly reads: ReadFault[];
+  readonly tombstones: "unavailable"[];
 }

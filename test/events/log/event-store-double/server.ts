@@ -70,7 +70,7 @@ const unavailable = 14;
 export async function startEventStoreDouble(options: DoubleOptions = {}): Promise<EventStoreDouble> {
   const { version = "24.10.14", batchAppend = true } = options;
   let storage = createStorage();
-  const faults: Faults = { appends: [], reads: [] };
+  const faults: Faults = { appends: [], reads: [], tombstones: [] };
   let port = 0;
   let server: InstanceType<typeof grpc.Server> | undefined;
 
@@ -192,6 +192,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
   };
 
   const tombstone = (call: Call<TombstoneReq, never>, answer: Answer<TombstoneResp>) => {
+    if (faults.tombstones.shift()) return answer(callError(unavailable, "The server is not ready"));
     const given = call.request.getOptions();
     const stream = textOf(given?.getStreamIdentifier()?.getStreamName() ?? "");
     const expected = given ? expectedOf(given, given.getRevision()) : "any";
