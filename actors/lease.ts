@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
 import type { SideStore } from "../events/log/side-store.ts";
+import { lazySchema } from "../events/zod.ts";
 
 const leaseKind = "lease";
-const leaseSchema = z.object({ until: z.number() });
+const leaseSchema = lazySchema((z) => z.object({ until: z.number() }));
 
 /** How many renewals fit into the time that a lease lasts. */
 const renewalsPerLease = 3;
@@ -80,7 +80,7 @@ export function createLease(options: {
     },
     async isLive(other) {
       const record = await side.get(leaseKind, other);
-      const parsed = leaseSchema.safeParse(record?.value);
+      const parsed = leaseSchema().safeParse(record?.value);
       return parsed.success && parsed.data.until > Date.now();
     },
     async close() {

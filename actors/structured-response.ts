@@ -1,4 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { zod } from "../events/zod.ts";
 import { fieldsOf, isSchema } from "./langgraph-values.ts";
 
 /** How an answer in a given form is asked for. */
@@ -56,7 +57,7 @@ export function providerStrategy(schema: z.ZodType, options: ResponseStrategyOpt
 
 /** JSON Schema of what is asked for. */
 export function jsonSchemaOf({ schema }: ResponseStrategy): z.core.JSONSchema.BaseSchema {
-  return z.toJSONSchema(schema, { unrepresentable: "any" });
+  return zod().toJSONSchema(schema, { unrepresentable: "any" });
 }
 
 function nameOf(schema: z.ZodType): string {

@@ -1,19 +1,22 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { RecordedEvent } from "../events/envelope.ts";
 import { sha256 } from "../events/hash-chain.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import type { SideStore } from "../events/log/side-store.ts";
+import { lazySchema } from "../events/zod.ts";
 
-const markSchema = z.object({
-  position: z.string(),
-  stream: z.string(),
-  version: z.number(),
-  hash: z.string(),
-  events: z.number(),
-});
+const markSchema = lazySchema((z) =>
+  z.object({
+    position: z.string(),
+    stream: z.string(),
+    version: z.number(),
+    hash: z.string(),
+    events: z.number(),
+  }),
+);
 
 /** How far a source was copied: its last copied event, and how many there were before and with it. */
-export type CopyMark = z.infer<typeof markSchema>;
+export type CopyMark = z.infer<ReturnType<typeof markSchema>>;
 
 const kind = "copy";
 
@@ -23,7 +26,7 @@ export async function readMark(
   side: SideStore,
   url: string,
 ): Promise<CopyMark | undefined> {
-  const parsed = markSchema.safeParse((await side.get(kind, sha256(url)))?.value);
+  const parsed = markSchema().safeParse((await side.get(kind, sha256(url)))?.value);
   if (!parsed.success) return undefined;
   const { stream, version, hash, position } = parsed.data;
   for await (const page of source.read(stream, { from: version, to: version })) {

@@ -1,7 +1,8 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { canonicalJson } from "../events/canonical-json.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
+import { lazySchema } from "../events/zod.ts";
 
 /** A line of an export cannot be read, or says something that does not hold. */
 export class ExportFormatError extends Error {
@@ -42,40 +43,46 @@ export type ExportLine =
   | { readonly kind: "event"; readonly event: SealedEvent }
   | { readonly kind: "blob"; readonly blob: ExportedBlob };
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/, "no SHA-256 in hex");
+const digest = lazySchema((z) => z.string().regex(/^[0-9a-f]{64}$/, "no SHA-256 in hex"));
 
-const headerSchema = z.object({
-  format: z.literal(exportFormat),
-  schemaVersion: z.number(),
-  threads: z.array(z.string()),
-  streams: z.record(z.string(), z.number().int().positive()),
-});
-
-const blobSchema = z.object({ blob: digest, mimeType: z.string(), data: z.base64() });
-
-const emitter = z
-  .string()
-  .regex(/^(?:user|client|runtime|(?:model|tool|middleware):.*)$/s, "no emitter such as user or tool:bash");
-
-const eventSchema = z.object({
-  id: z.string().min(1),
-  type: z.string().min(1),
-  stream: z.string().min(1),
-  version: z.number().int().positive(),
-  recordedAt: z.iso.datetime({ precision: 3 }),
-  data: z.custom<Json>((value) => value !== undefined, "is missing"),
-  metadata: z.object({
-    schema: z.number().int().positive(),
-    by: emitter,
-    causationId: z.string(),
-    correlationId: z.string(),
-    runId: z.string().optional(),
-    step: z.number().int().nonnegative().optional(),
-    traceparent: z.string().optional(),
-    hash: digest,
-    previousHash: digest,
+const headerSchema = lazySchema((z) =>
+  z.object({
+    format: z.literal(exportFormat),
+    schemaVersion: z.number(),
+    threads: z.array(z.string()),
+    streams: z.record(z.string(), z.number().int().positive()),
   }),
-});
+);
+
+const blobSchema = lazySchema((z) => z.object({ blob: digest(), mimeType: z.string(), data: z.base64() }));
+
+const emitter = lazySchema((z) =>
+  z
+    .string()
+    .regex(/^(?:user|client|runtime|(?:model|tool|middleware):.*)$/s, "no emitter such as user or tool:bash"),
+);
+
+const eventSchema = lazySchema((z) =>
+  z.object({
+    id: z.string().min(1),
+    type: z.string().min(1),
+    stream: z.string().min(1),
+    version: z.number().int().positive(),
+    recordedAt: z.iso.datetime({ precision: 3 }),
+    data: z.custom<Json>((value) => value !== undefined, "is missing"),
+    metadata: z.object({
+      schema: z.number().int().positive(),
+      by: emitter(),
+      causationId: z.string(),
+      correlationId: z.string(),
+      runId: z.string().optional(),
+      step: z.number().int().nonnegative().optional(),
+      traceparent: z.string().optional(),
+      hash: digest(),
+      previousHash: digest(),
+    }),
+  }),
+);
 
 /** First line of an export of these threads. */
 export function headerLine(threads: readonly string[], streams: ReadonlyMap<string, number>): string {
@@ -147,14 +154,14 @@ export function parseExportLine(text: string, line: number): ExportLine {
   }
   if (line === 1) return { kind: "header", header: parseHeader(value) };
   if (typeof value === "object" && value !== null && "blob" in value) {
-    const { blob: sha256, mimeType, data } = checked(blobSchema, value, line);
+    const { blob: sha256, mimeType, data } = checked(blobSchema(), value, line);
     return { kind: "blob", blob: { sha256, mimeType, data: Buffer.from(data, "base64") } };
   }
-  return { kind: "event", event: checked(eventSchema, value, line) as SealedEvent };
+  return { kind: "event", event: checked(eventSchema(), value, line) as SealedEvent };
 }
 
 function parseHeader(value: unknown): ExportHeader {
-  const result = headerSchema.safeParse(value);
+  const result = headerSchema().safeParse(value);
   if (!result.success) {
     throw new ExportFormatError(1, `it is not the header of an export, {"format":"${exportFormat}",…}`);
   }

@@ -7,30 +7,33 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { z } from "zod";
+import type { z } from "zod";
 import { canonicalJson } from "../events/canonical-json.ts";
 import type { RecordedEvent } from "../events/envelope.ts";
 import { chainStart, findBrokenLink } from "../events/hash-chain.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
 import type { EventLog } from "../events/log/event-log.ts";
+import { lazySchema } from "../events/zod.ts";
 import { checkVersion } from "./lineage.ts";
 
-const signedHeadSchema = z.object({
-  format: z.literal("threadfold.signed-head"),
-  algorithm: z.literal("Ed25519"),
-  stream: z.string(),
-  version: z.number().int().positive(),
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
-  recordedAt: z.string(),
-  keyId: z.string(),
-  signature: z.string(),
-});
+const signedHeadSchema = lazySchema((z) =>
+  z.object({
+    format: z.literal("threadfold.signed-head"),
+    algorithm: z.literal("Ed25519"),
+    stream: z.string(),
+    version: z.number().int().positive(),
+    hash: z.string().regex(/^[0-9a-f]{64}$/),
+    recordedAt: z.string(),
+    keyId: z.string(),
+    signature: z.string(),
+  }),
+);
 
 /**
  * Proof that somebody saw the head of a stream: with it, every event up to the version is fixed, since the hashes are a
  * chain.
  */
-export type SignedHead = z.infer<typeof signedHeadSchema>;
+export type SignedHead = z.infer<ReturnType<typeof signedHeadSchema>>;
 
 /** A text is no signed head. */
 export class SignedHeadFormatError extends Error {
@@ -118,7 +121,7 @@ export async function signHead(
 /** @throws {SignedHeadFormatError} */
 export function parseSignedHead(text: string): SignedHead {
   try {
-    return signedHeadSchema.parse(JSON.parse(text));
+    return signedHeadSchema().parse(JSON.parse(text));
   } catch (cause) {
     throw new SignedHeadFormatError("The file is no signed head. Give one that `threadfold sign` made.", {
       cause,

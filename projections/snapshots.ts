@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { sha256 } from "../events/hash-chain.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import type { SideStore } from "../events/log/side-store.ts";
@@ -31,17 +30,29 @@ export interface Snapshots {
   settled(): Promise<void>;
 }
 
-const recordSchema = z.object({
-  stream: z.string(),
-  version: z.number(),
+/** A snapshot as it is stored. */
+type SnapshotRecord = {
+  readonly stream: string;
+  readonly version: number;
   /** Hash of the event at the version: a log of the same name with another history is not meant. */
-  hash: z.string(),
+  readonly hash: string;
   /** JSON text of the fields: as text it keeps its bytes in every store. */
-  fields: z.string(),
-  messagesFrom: z.object({ stream: z.string(), version: z.number() }).optional(),
-  checksum: z.string(),
-});
-type SnapshotRecord = z.infer<typeof recordSchema>;
+  readonly fields: string;
+  readonly messagesFrom?: { readonly stream: string; readonly version: number };
+  readonly checksum: string;
+};
+
+function isPlace(value: unknown): value is StreamVersion {
+  const { stream, version } = (value ?? {}) as Partial<StreamVersion>;
+  return typeof stream === "string" && typeof version === "number";
+}
+
+function isRecord(value: unknown): value is SnapshotRecord {
+  if (!isPlace(value)) return false;
+  const { hash, fields, checksum, messagesFrom } = value as Partial<SnapshotRecord>;
+  const texts = [hash, fields, checksum].every((text) => typeof text === "string");
+  return texts && (messagesFrom === undefined || isPlace(messagesFrom));
+}
 
 /** Reducer versions of one stream that are kept side by side. */
 const maxSets = 2;
@@ -84,11 +95,10 @@ export function createSnapshots(options: {
   };
 
   const sound = async (value: unknown, segment: Segment): Promise<Snapshot | undefined> => {
-    const parsed = recordSchema.safeParse(value);
-    if (!parsed.success) return undefined;
-    const { stream, version, hash, fields, messagesFrom, checksum } = parsed.data;
+    if (!isRecord(value)) return undefined;
+    const { stream, version, hash, fields, messagesFrom, checksum } = value;
     const onSegment = stream === segment.stream && segment.from <= version && version <= segment.to;
-    if (!onSegment || checksum !== checksumOf(parsed.data)) return undefined;
+    if (!onSegment || checksum !== checksumOf(value)) return undefined;
     if (hash !== (await hashAt({ stream, version }))) return undefined;
     return { stream, version, fields: JSON.parse(fields) as State, messagesFrom, size: fields.length };
   };

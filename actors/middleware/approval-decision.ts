@@ -1,19 +1,23 @@
-import { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 
 export const decisionTypes = ["approve", "edit", "reject"] as const;
 export type DecisionType = (typeof decisionTypes)[number];
 
-const actionSchema = z.looseObject({ name: z.string().optional(), args: z.record(z.string(), z.unknown()) });
+const actionSchema = lazySchema((z) =>
+  z.looseObject({ name: z.string().optional(), args: z.record(z.string(), z.unknown()) }),
+);
 
 /** One decision as clients send it. Both spellings of the edited action are read. */
-const decisionSchema = z.union([
-  z.looseObject({ type: z.literal("approve") }),
-  z.looseObject({ type: z.literal("reject"), message: z.string().optional() }),
-  z.looseObject({ type: z.literal("edit"), editedAction: actionSchema }),
-  z
-    .looseObject({ type: z.literal("edit"), edited_action: actionSchema })
-    .transform(({ type, edited_action }) => ({ type, editedAction: edited_action })),
-]);
+const decisionSchema = lazySchema((z) =>
+  z.union([
+    z.looseObject({ type: z.literal("approve") }),
+    z.looseObject({ type: z.literal("reject"), message: z.string().optional() }),
+    z.looseObject({ type: z.literal("edit"), editedAction: actionSchema() }),
+    z
+      .looseObject({ type: z.literal("edit"), edited_action: actionSchema() })
+      .transform(({ type, edited_action }) => ({ type, editedAction: edited_action })),
+  ]),
+);
 
 export type Decision =
   | { readonly type: "approve" }
@@ -23,11 +27,13 @@ export type Decision =
       readonly editedAction: { readonly name?: string | undefined; readonly args: Record<string, unknown> };
     };
 
-const answerSchema = z.union([
-  z.enum(["approve", "reject"]).transform((type) => [{ type }]),
-  z.looseObject({ decisions: z.array(decisionSchema).min(1) }).transform(({ decisions }) => decisions),
-  decisionSchema.transform((decision) => [decision]),
-]);
+const answerSchema = lazySchema((z) =>
+  z.union([
+    z.enum(["approve", "reject"]).transform((type) => [{ type }]),
+    z.looseObject({ decisions: z.array(decisionSchema()).min(1) }).transform(({ decisions }) => decisions),
+    decisionSchema().transform((decision) => [decision]),
+  ]),
+);
 
 /**
  * Reads the answer to an approval: a decision, its type alone, or LangChain's `{ decisions: [...] }`, where a list for
@@ -39,7 +45,7 @@ export function readDecision(
   answer: unknown,
   place: { readonly index: number; readonly count: number },
 ): Decision | { readonly problem: string } {
-  const result = answerSchema.safeParse(answer);
+  const result = answerSchema().safeParse(answer);
   if (!result.success) {
     return {
       problem: `The answer is no decision. Send { "type": "approve" }, { "type": "reject", "message": … } or { "type": "edit", "edited_action": { "name": …, "args": {…} } }.`,

@@ -1,12 +1,15 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import { ToolMessage } from "../langchain.ts";
 import { askClarificationName, askClarificationTool } from "../tools/ask-clarification.ts";
 import { createMiddleware } from "./define-middleware.ts";
 
-const clarificationContext = z.object({
-  /** True in runs where nobody is there to answer. */
-  disable_clarification: z.boolean().optional(),
-});
+const clarificationContext = lazySchema((z) =>
+  z.object({
+    /** True in runs where nobody is there to answer. */
+    disable_clarification: z.boolean().optional(),
+  }),
+);
 
 /**
  * The tool `ask_clarification`: a question stops the run until it is answered. In runs with
@@ -16,9 +19,9 @@ const clarificationContext = z.object({
  * createAgent({ model, middleware: [clarificationMiddleware()] })
  */
 export function clarificationMiddleware() {
-  return createMiddleware<Record<string, unknown>, z.infer<typeof clarificationContext>>({
+  return createMiddleware<Record<string, unknown>, z.infer<ReturnType<typeof clarificationContext>>>({
     name: "clarification",
-    contextSchema: clarificationContext,
+    contextSchema: clarificationContext(),
     tools: [askClarificationTool()],
     wrapToolCall(request, handler) {
       const { id, name } = request.toolCall;

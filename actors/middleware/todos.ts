@@ -1,7 +1,8 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import { z } from "zod";
+import type { z } from "zod";
 import type { DataOf } from "../../events/define-event.ts";
 import { type Todo, TodosReminded, TodosWritten } from "../../events/todos.ts";
+import { lazySchema } from "../../events/zod.ts";
 import { todos as todosReducer } from "../../reducers/todos.ts";
 import { writeTodosName, writeTodosTool } from "../tools/write-todos.ts";
 import { createMiddleware, type HookResult, type ModelRequest } from "./define-middleware.ts";
@@ -17,10 +18,12 @@ interface TodosFields {
   readonly pending_todo_reminder?: string;
 }
 
-const todosContext = z.object({
-  /** False: this run has no plan mode: no tool, no instructions, no reminders. */
-  is_plan_mode: z.boolean().optional(),
-});
+const todosContext = lazySchema((z) =>
+  z.object({
+    /** False: this run has no plan mode: no tool, no instructions, no reminders. */
+    is_plan_mode: z.boolean().optional(),
+  }),
+);
 
 export interface TodosOptions {
   /** What the system prompt says about the list. */
@@ -89,7 +92,7 @@ function refuseParallelWrites(messages: readonly BaseMessage[], answer: AIMessag
  */
 export function todosMiddleware(options: TodosOptions = {}) {
   const { systemPrompt = instructions, maxReminders = 2 } = options;
-  type Request = ModelRequest<TodosFields, z.infer<typeof todosContext>>;
+  type Request = ModelRequest<TodosFields, z.infer<ReturnType<typeof todosContext>>>;
   const withInstructions = (request: Request): Request => {
     const { todos = [], pending_todo_reminder: text } = request.state;
     const listed = withListInView(request.messages, todos);
@@ -100,9 +103,9 @@ export function todosMiddleware(options: TodosOptions = {}) {
       messages: withCompletionReminder(listed, text, count),
     };
   };
-  return createMiddleware<TodosFields, z.infer<typeof todosContext>>({
+  return createMiddleware<TodosFields, z.infer<ReturnType<typeof todosContext>>>({
     name: "todos",
-    contextSchema: todosContext,
+    contextSchema: todosContext(),
     tools: [writeTodosTool()],
     events: [TodosWritten, TodosReminded],
     reducers: [

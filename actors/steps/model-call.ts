@@ -10,7 +10,6 @@ import { uniqueToolCallIds } from "../messages/tool-call-ids.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { finishReasonOf } from "../middleware/last-answer.ts";
 import { mintId } from "../mint-id.ts";
-import { ReplayModel } from "../models/replay/replay-model.ts";
 import { modelNameOf } from "../models/resolve-model.ts";
 import { type AnnouncedCall, announceCall, type RequestLayers, type ViewMemory } from "./announce-call.ts";
 import { callModel, storedAnswer } from "./call-model.ts";
@@ -205,7 +204,10 @@ export async function prepareModelCall(
 /** A rerun needs no key and no package of the model's: its answers are in the log. */
 async function ownModel({ assembly, blobs }: StepContext): Promise<BaseChatModel> {
   if (!recordedAnswers()) return assembly.model();
-  return assembly.model().catch(() => new ReplayModel(assembly.modelName, [], blobs));
+  return assembly.model().catch(async () => {
+    const { ReplayModel } = await import("../models/replay/replay-model.ts");
+    return new ReplayModel(assembly.modelName, [], blobs);
+  });
 }
 
 /** The answer with ids that nothing else in the thread has: some models count their calls from the start again. */

@@ -1,19 +1,21 @@
-import { z } from "zod";
 import type { Json } from "../../events/json.ts";
+import { lazySchema } from "../../events/zod.ts";
 import { interrupt } from "../interrupt.ts";
 import { defineTool } from "./define-tool.ts";
 
 export const askClarificationName = "ask_clarification";
 
-const clarificationArguments = z.object({
-  question: z.string().min(1).describe("The question, in the user's language"),
-  clarification_type: z
-    .enum(["missing_info", "ambiguous_requirement", "approach_choice", "risk_confirmation", "suggestion"])
-    .default("missing_info")
-    .describe("Why you ask"),
-  context: z.string().optional().describe("What the user needs to know to answer"),
-  options: z.array(z.string()).optional().describe("Answers to choose from"),
-});
+const clarificationArguments = lazySchema((z) =>
+  z.object({
+    question: z.string().min(1).describe("The question, in the user's language"),
+    clarification_type: z
+      .enum(["missing_info", "ambiguous_requirement", "approach_choice", "risk_confirmation", "suggestion"])
+      .default("missing_info")
+      .describe("Why you ask"),
+    context: z.string().optional().describe("What the user needs to know to answer"),
+    options: z.array(z.string()).optional().describe("Answers to choose from"),
+  }),
+);
 
 /** The text of an answer: a text, or the usual key of an object. */
 function answerText(answer: Json): string {
@@ -38,7 +40,7 @@ export function askClarificationTool() {
     description:
       "Asks the user a question and waits for the answer. Use it when something that you need is missing or unclear, " +
       "when there is a choice that only the user can make, or before something that cannot be undone. Ask one thing at a time.",
-    schema: clarificationArguments,
+    schema: clarificationArguments(),
     idempotent: true,
     run: (args, runtime) => interrupt("question", { ...args, tool_call_id: runtime.callId } as Json),
     onAnswer: (answer) => answerText(answer),

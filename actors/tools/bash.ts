@@ -1,12 +1,15 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import type { ExecResult } from "../sandboxes/sandbox.ts";
 import { defineTool, type ToolDefinition, type ToolResult } from "./define-tool.ts";
 import { type FileToolOptions, toolSandbox } from "./tool-sandbox.ts";
 
-const schema = z.object({
-  description: z.string().optional().describe("What the command does, in a few words"),
-  command: z.string().min(1).describe("Shell command; it starts in /mnt/user-data/workspace"),
-});
+const schema = lazySchema((z) =>
+  z.object({
+    description: z.string().optional().describe("What the command does, in a few words"),
+    command: z.string().min(1).describe("Shell command; it starts in /mnt/user-data/workspace"),
+  }),
+);
 
 export interface BashOptions extends FileToolOptions {
   /** Milliseconds until a command is killed. Default: the sandbox's limit. */
@@ -20,12 +23,12 @@ export interface BashOptions extends FileToolOptions {
  * @example
  * createAgent({ model, tools: [bashTool({ timeoutMs: 30_000 })], middleware: [sandboxMiddleware()] });
  */
-export function bashTool(options: BashOptions = {}): ToolDefinition<z.infer<typeof schema>> {
+export function bashTool(options: BashOptions = {}): ToolDefinition<z.infer<ReturnType<typeof schema>>> {
   return defineTool({
     name: "bash",
     description:
       "Runs a shell command and gives its output. Each call is a new shell in /mnt/user-data/workspace; what it leaves in the background is ended.",
-    schema,
+    schema: schema(),
     async run({ command }, runtime) {
       const sandbox = await toolSandbox(runtime, options);
       const { timeoutMs } = options;

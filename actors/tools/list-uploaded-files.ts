@@ -1,4 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
 import { listUploads } from "../sandboxes/uploaded-files.ts";
 import { defineTool, type ToolDefinition } from "./define-tool.ts";
@@ -6,13 +7,15 @@ import { defineTool, type ToolDefinition } from "./define-tool.ts";
 const defaultResults = 20;
 const maxResults = 100;
 
-const schema = z.object({
-  max_results: z
-    .number()
-    .int()
-    .default(defaultResults)
-    .describe(`Files to list, newest first; 1 to ${maxResults}`),
-});
+const schema = lazySchema((z) =>
+  z.object({
+    max_results: z
+      .number()
+      .int()
+      .default(defaultResults)
+      .describe(`Files to list, newest first; 1 to ${maxResults}`),
+  }),
+);
 
 /**
  * The tool `list_uploaded_files`: files that the user uploaded with earlier messages, newest first, as JSON
@@ -24,12 +27,12 @@ const schema = z.object({
  */
 export function listUploadedFilesTool(
   options: { readonly folders?: FoldersFor } = {},
-): ToolDefinition<z.infer<typeof schema>> {
+): ToolDefinition<z.infer<ReturnType<typeof schema>>> {
   const { folders = foldersOf } = options;
   return defineTool({
     name: "list_uploaded_files",
     description: "Lists files that the user uploaded with earlier messages, newest first.",
-    schema,
+    schema: schema(),
     idempotent: true,
     async run({ max_results }, runtime) {
       const { uploads_path } = folders(runtime, runtime.state);

@@ -1,16 +1,19 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { ArtifactsPresented } from "../../events/artifacts.ts";
+import { lazySchema } from "../../events/zod.ts";
 import { PathNotAllowedError } from "../sandboxes/sandbox.ts";
 import { virtualOutputs } from "../sandboxes/virtual-path.ts";
 import { defineTool, type ToolDefinition } from "./define-tool.ts";
 import { type FileToolOptions, toolError, toolSandbox } from "./tool-sandbox.ts";
 
-const schema = z.object({
-  filepaths: z
-    .array(z.string())
-    .min(1)
-    .describe("Files in /mnt/user-data/outputs, in the order to show them"),
-});
+const schema = lazySchema((z) =>
+  z.object({
+    filepaths: z
+      .array(z.string())
+      .min(1)
+      .describe("Files in /mnt/user-data/outputs, in the order to show them"),
+  }),
+);
 
 /**
  * The tool `present_files`: shows output files to the user, all of them or none, and records `ArtifactsPresented`.
@@ -19,12 +22,14 @@ const schema = z.object({
  * @example
  * createAgent({ model, middleware: [sandboxMiddleware(), artifactsMiddleware()] }); // brings the tool
  */
-export function presentFilesTool(options: FileToolOptions = {}): ToolDefinition<z.infer<typeof schema>> {
+export function presentFilesTool(
+  options: FileToolOptions = {},
+): ToolDefinition<z.infer<ReturnType<typeof schema>>> {
   return defineTool({
     name: "present_files",
     description:
       "Shows finished files to the user. Only files in /mnt/user-data/outputs can be shown: move or copy others there first.",
-    schema,
+    schema: schema(),
     idempotent: true,
     async run({ filepaths }, runtime) {
       const sandbox = await toolSandbox(runtime, options);

@@ -1,4 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import { defineTool, type ToolDefinition } from "./define-tool.ts";
 import { type FileToolOptions, reportingFileErrors, toolError, toolSandbox } from "./tool-sandbox.ts";
 
@@ -6,12 +7,14 @@ const defaultMaxCharacters = 50_000;
 /** Bytes in which a NUL means that the file is no text. */
 const sniffedBytes = 8_192;
 
-const schema = z.object({
-  description: z.string().optional().describe("Why you read this file, in a few words"),
-  path: z.string().describe("File, like /mnt/user-data/workspace/notes.md"),
-  start_line: z.number().int().min(1).optional().describe("First line to read, counted from 1"),
-  end_line: z.number().int().min(1).optional().describe("Last line to read, included"),
-});
+const schema = lazySchema((z) =>
+  z.object({
+    description: z.string().optional().describe("Why you read this file, in a few words"),
+    path: z.string().describe("File, like /mnt/user-data/workspace/notes.md"),
+    start_line: z.number().int().min(1).optional().describe("First line to read, counted from 1"),
+    end_line: z.number().int().min(1).optional().describe("Last line to read, included"),
+  }),
+);
 
 export interface ReadFileOptions extends FileToolOptions {
   /** Characters of one result; what is longer is cut at a line and says how to read on. Default 50,000. */
@@ -24,12 +27,14 @@ export interface ReadFileOptions extends FileToolOptions {
  * @example
  * createAgent({ model, tools: [readFileTool({ maxCharacters: 20_000 })], middleware: [sandboxMiddleware()] });
  */
-export function readFileTool(options: ReadFileOptions = {}): ToolDefinition<z.infer<typeof schema>> {
+export function readFileTool(
+  options: ReadFileOptions = {},
+): ToolDefinition<z.infer<ReturnType<typeof schema>>> {
   const maxCharacters = options.maxCharacters ?? defaultMaxCharacters;
   return defineTool({
     name: "read_file",
     description: "Reads a text file, or a range of its lines.",
-    schema,
+    schema: schema(),
     idempotent: true,
     run: ({ path, start_line, end_line }, runtime) =>
       reportingFileErrors(async () => {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import type { z } from "zod";
 import { type Delegation, DelegationsRecorded } from "../../events/delegations.ts";
 import type { Json } from "../../events/json.ts";
 import type { Message } from "../../events/message.ts";
 import type { Interrupt } from "../../events/run.ts";
+import { lazySchema } from "../../events/zod.ts";
 import { interrupt } from "../interrupt.ts";
 import { defineTool, type ToolRuntime } from "./define-tool.ts";
 
@@ -43,12 +44,14 @@ export interface TaskToolOptions {
   readonly timeoutMs?: number;
 }
 
-const taskArguments = z.object({
-  description: z.string().describe("The task in three to five words"),
-  prompt: z.string().min(1).describe("Everything that the sub-agent needs to know: it sees nothing else"),
-  subagent_type: z.string().describe("Which sub-agent"),
-});
-type TaskArguments = z.infer<typeof taskArguments>;
+const taskArguments = lazySchema((z) =>
+  z.object({
+    description: z.string().describe("The task in three to five words"),
+    prompt: z.string().min(1).describe("Everything that the sub-agent needs to know: it sees nothing else"),
+    subagent_type: z.string().describe("Which sub-agent"),
+  }),
+);
+type TaskArguments = z.infer<ReturnType<typeof taskArguments>>;
 
 /**
  * Id of the thread in which a call's sub-agent works, derived from the parent's thread and the call.
@@ -150,7 +153,7 @@ export function taskTool(options: TaskToolOptions) {
       "apart; several calls in one answer run at the same time. Sub-agents:",
       ...names.map((name) => `- ${name}: ${agents[name]?.description ?? ""}`),
     ].join("\n"),
-    schema: taskArguments,
+    schema: taskArguments(),
     // A call that is made again finds its child's thread, and goes on or takes the result.
     idempotent: true,
     run: (args, runtime) => delegate(args, runtime, undefined),

@@ -1,14 +1,17 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import { defineTool, type ToolDefinition } from "./define-tool.ts";
 import { withFileLock } from "./file-lock.ts";
 import { type FileToolOptions, reportingFileErrors, toolSandbox } from "./tool-sandbox.ts";
 
-const schema = z.object({
-  description: z.string().optional().describe("Why you write this file, in a few words"),
-  path: z.string().describe("File, like /mnt/user-data/outputs/report.md; its folders are made"),
-  content: z.string().describe("The whole text of the file, or what is added to it"),
-  append: z.boolean().default(false).describe("True: add to the end; false: replace the file"),
-});
+const schema = lazySchema((z) =>
+  z.object({
+    description: z.string().optional().describe("Why you write this file, in a few words"),
+    path: z.string().describe("File, like /mnt/user-data/outputs/report.md; its folders are made"),
+    content: z.string().describe("The whole text of the file, or what is added to it"),
+    append: z.boolean().default(false).describe("True: add to the end; false: replace the file"),
+  }),
+);
 
 /**
  * The tool `write_file`: writes a text file, or adds to its end.
@@ -16,11 +19,13 @@ const schema = z.object({
  * @example
  * createAgent({ model, tools: [writeFileTool()], middleware: [sandboxMiddleware()] });
  */
-export function writeFileTool(options: FileToolOptions = {}): ToolDefinition<z.infer<typeof schema>> {
+export function writeFileTool(
+  options: FileToolOptions = {},
+): ToolDefinition<z.infer<ReturnType<typeof schema>>> {
   return defineTool({
     name: "write_file",
     description: "Writes a text file. It replaces the file that is there, unless append is true.",
-    schema,
+    schema: schema(),
     run: ({ path, content, append }, runtime) =>
       reportingFileErrors(async () => {
         const sandbox = await toolSandbox(runtime, options);

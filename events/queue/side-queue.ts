@@ -1,26 +1,30 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Json } from "../json.ts";
 import { SideConflict, type SideRecord, type SideStore } from "../log/side-store.ts";
 import { storableJson } from "../storable-json.ts";
+import { lazySchema } from "../zod.ts";
+import { lazySchema } from "../zod.ts";
 import { checkQueuedRun, type QueueEntry, type QueueState, type RunQueue } from "./run-queue.ts";
 
 /** Entries in the order they were queued; and where the entry of a run is. */
 const kinds = { entry: "queue", place: "queue-place" } as const;
 
-const entrySchema = z.object({
-  runId: z.string(),
-  threadId: z.string(),
-  agent: z.string(),
-  request: z.json(),
-  afterVersion: z.number(),
-  queuedAt: z.string(),
-  attempts: z.number(),
-  owner: z.string().nullable(),
-  /** Milliseconds since the epoch. */
-  until: z.number(),
-  reason: z.string().nullable(),
-});
-type Entry = z.infer<typeof entrySchema>;
+const entrySchema = lazySchema((z) =>
+  z.object({
+    runId: z.string(),
+    threadId: z.string(),
+    agent: z.string(),
+    request: z.json(),
+    afterVersion: z.number(),
+    queuedAt: z.string(),
+    attempts: z.number(),
+    owner: z.string().nullable(),
+    /** Milliseconds since the epoch. */
+    until: z.number(),
+    reason: z.string().nullable(),
+  }),
+);
+type Entry = z.infer<ReturnType<typeof entrySchema>>;
 
 interface Found {
   readonly key: string;
@@ -34,7 +38,7 @@ const timeDigits = 9;
 const countDigits = 6;
 
 function read({ key, value, revision }: SideRecord): Found | undefined {
-  const parsed = entrySchema.safeParse(value);
+  const parsed = entrySchema().safeParse(value);
   return parsed.success ? { key, entry: parsed.data, revision } : undefined;
 }
 
