@@ -27,6 +27,7 @@ export { type InterruptRequest, interrupt } from "./actors/interrupt.ts";
 export { UnsupportedCommandError } from "./actors/langchain-input.ts";
 export { RunCancelledError, RunFailedError } from "./actors/langchain-output.ts";
 export { UnsupportedStreamModeError } from "./actors/langgraph-stream.ts";
+export { type LifecycleTransition, threadMachineDefinition } from "./actors/lifecycle.ts";
 export {
   connectMcp,
   McpNameError,
@@ -126,7 +127,6 @@ export { ToolTimeoutError } from "./actors/steps/tool-call.ts";
 export { UnknownToolError } from "./actors/steps/tool-chain.ts";
 export { ToolResultError } from "./actors/steps/tool-result.ts";
 export { ThreadBusyError } from "./actors/thread-busy.ts";
-export { type LifecycleTransition, threadMachineDefinition } from "./actors/thread-machine.ts";
 export { askClarificationTool } from "./actors/tools/ask-clarification.ts";
 export {
   defineTool,

@@ -1,11 +1,11 @@
 import { RunCancelRequested } from "../events/run.ts";
 import type { RunPhase } from "../reducers/run-facts.ts";
 import { deferred } from "./deferred.ts";
+import type { ThreadLifecycle } from "./lifecycle.ts";
 import { entryPhase } from "./run-phases.ts";
 import { RunClosedError, type RunScope, recordInRun } from "./run-scope.ts";
 import { callsReport, runStep } from "./run-steps.ts";
 import { type RunEnd, settleRun } from "./settle-run.ts";
-import type { ThreadLifecycle } from "./thread-machine.ts";
 
 /** A run that this process executes. */
 export interface ActiveRun {

@@ -4,9 +4,9 @@ import { blobsOfThread } from "../events/keys/with-encryption.ts";
 import { UnknownThreadError } from "../projections/lineage.ts";
 import { runFactsField } from "../reducers/run-facts.ts";
 import type { ActiveRun } from "./active-run.ts";
+import type { ThreadLifecycle } from "./lifecycle.ts";
 import { type Environment, followTrail, type ThreadMemory } from "./run-scope.ts";
 import { createThreadAppender, type ThreadAppender } from "./thread-append.ts";
-import { startLifecycle, type ThreadLifecycle } from "./thread-machine.ts";
 import type { ThreadView } from "./thread-view.ts";
 
 /** A thread in memory: its lifecycle, its folded state, its end of the log, and the run that is open here. */
@@ -41,6 +41,7 @@ export async function loadThread(threadId: string, environment: Environment): Pr
       throw error;
     }
   };
+  const [start, { startLifecycle }] = await Promise.all([load(), import("./thread-machine.ts")]);
   const memory: ThreadMemory = { previousView: undefined };
   let thread: LiveThread | undefined;
   const appender = createThreadAppender({
@@ -49,7 +50,7 @@ export async function loadThread(threadId: string, environment: Environment): Pr
     registry: assembly.registry,
     stream,
     fold,
-    start: await load(),
+    start,
     reload: () => {
       // What the last model call showed belongs to another line of the thread.
       memory.previousView = undefined;

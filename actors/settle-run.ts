@@ -15,11 +15,11 @@ import { FoldError, type State } from "../reducers/thread-state.ts";
 import { type AbandonReason, abandonCall } from "./abandon-calls.ts";
 import type { RunStatus } from "./agent-contract.ts";
 import { toErrorData } from "./error-data.ts";
+import type { RunEnding, Settlement } from "./lifecycle.ts";
 import { checkOwned, planned, RunLostError, type RunScope, stepContext, takePending } from "./run-scope.ts";
 import { ReleaseError, releaseHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft } from "./steps/step-contract.ts";
 import type { PlannedEvent } from "./thread-append.ts";
-import type { RunEnding, Settlement } from "./thread-machine.ts";
 import type { ThreadView } from "./thread-view.ts";
 
 /** Milliseconds that a cancelled step has to end by itself before it is given up. */

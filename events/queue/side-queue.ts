@@ -3,7 +3,6 @@ import type { Json } from "../json.ts";
 import { SideConflict, type SideRecord, type SideStore } from "../log/side-store.ts";
 import { storableJson } from "../storable-json.ts";
 import { lazySchema } from "../zod.ts";
-import { lazySchema } from "../zod.ts";
 import { checkQueuedRun, type QueueEntry, type QueueState, type RunQueue } from "./run-queue.ts";
 
 /** Entries in the order they were queued; and where the entry of a run is. */

@@ -4,9 +4,9 @@ import {
   type RunEntry,
   type Settlement,
   type StepReport,
-  startLifecycle,
   threadMachineDefinition,
-} from "../../actors/thread-machine.ts";
+} from "../../actors/lifecycle.ts";
+import { startLifecycle } from "../../actors/thread-machine.ts";
 import type { RunPhase } from "../../reducers/run-facts.ts";
 
 interface Played {

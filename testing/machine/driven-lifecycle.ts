@@ -1,5 +1,6 @@
 import { deferred } from "../../actors/deferred.ts";
-import { type Settlement, type StepReport, startLifecycle } from "../../actors/thread-machine.ts";
+import type { Settlement, StepReport } from "../../actors/lifecycle.ts";
+import { startLifecycle } from "../../actors/thread-machine.ts";
 import type { RunPhase } from "../../reducers/run-facts.ts";
 import type { RunSetting, TwinEvent } from "./lifecycle-twin.ts";
 

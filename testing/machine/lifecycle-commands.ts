@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { threadMachineDefinition } from "../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../actors/lifecycle.ts";
 import type { DrivenLifecycle } from "./driven-lifecycle.ts";
 import type { LifecycleCoverage } from "./lifecycle-coverage.ts";
 import {

@@ -1,4 +1,4 @@
-import { threadMachineDefinition } from "../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../actors/lifecycle.ts";
 import type { TakenTransition } from "./lifecycle-twin.ts";
 
 /** Which states and transitions of the lifecycle were taken, and how often. */

@@ -1,6 +1,6 @@
 import { fromTransition } from "xstate";
 import { getShortestPaths } from "xstate/graph";
-import { threadMachineDefinition } from "../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../actors/lifecycle.ts";
 import {
   type RunSetting,
   type TwinEvent,

@@ -1,4 +1,4 @@
-import { threadMachineDefinition } from "../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../actors/lifecycle.ts";
 import type { RunPhase } from "../../reducers/run-facts.ts";
 
 /** What can happen to a thread's lifecycle, with everything that a step may report. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from "@commander-js/extra-typings";
-import type { LifecycleTransition } from "../../../actors/thread-machine.ts";
+import type { LifecycleTransition } from "../../../actors/lifecycle.ts";
 import type { Session } from "../session.ts";
 
 const formats = ["ascii", "mermaid", "json"] as const;
@@ -10,7 +10,7 @@ export function define(command: Command, session: Session): void {
     .addOption(new Option("--format <format>", "how to show it").choices(formats).default("ascii" as const))
     .action(async ({ format }) => {
       const { terminal, options } = session;
-      const { threadMachineDefinition: machine } = await import("../../../actors/thread-machine.ts");
+      const { threadMachineDefinition: machine } = await import("../../../actors/lifecycle.ts");
       if (format === "json" || options.json) return terminal.json(machine);
       if (options.ndjson) {
         for (const transition of machine.transitions) await terminal.record(transition);

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { v7 as uuidv7 } from "uuid";
 import { z } from "zod";
-import { threadMachineDefinition } from "../../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../../actors/lifecycle.ts";
 import type { ServerEnv } from "../access.ts";
 import { jsonBody } from "../json-body.ts";
 import type { Served } from "../served.ts";

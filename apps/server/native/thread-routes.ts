@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { threadMachineDefinition } from "../../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../../actors/lifecycle.ts";
 import { threadStream } from "../../../events/envelope.ts";
 import type { Json } from "../../../events/json.ts";
 import { readBranches } from "../../../projections/branches.ts";

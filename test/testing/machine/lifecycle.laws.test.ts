@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { threadMachineDefinition } from "../../../actors/thread-machine.ts";
+import { threadMachineDefinition } from "../../../actors/lifecycle.ts";
 import { type DrivenLifecycle, driveLifecycle } from "../../../testing/machine/driven-lifecycle.ts";
 import { lifecycleCommands } from "../../../testing/machine/lifecycle-commands.ts";
 import { createLifecycleCoverage } from "../../../testing/machine/lifecycle-coverage.ts";
