@@ -26,8 +26,14 @@ export function projectionFileOf(store: Pick<Store, "url" | "folder">): string |
   );
 }
 
-/** Opens the rows that belong to a store. */
-export async function openProjectionStore(store: Pick<Store, "url" | "folder">): Promise<ProjectionStore> {
+/** Opens the rows that belong to a store: in its database when it has one, so that all machines share them. */
+export async function openProjectionStore(
+  store: Pick<Store, "url" | "folder" | "database">,
+): Promise<ProjectionStore> {
+  if (store.database) {
+    const { createPostgresProjectionStore } = await import("./postgres-projection-store.ts");
+    return createPostgresProjectionStore(store.database);
+  }
   const file = projectionFileOf(store);
   return file === undefined ? createMemoryProjectionStore() : openSqliteProjectionStore(file);
 }
@@ -38,7 +44,7 @@ export interface OpenProjectionsOptions
   readonly projections?: readonly AnyProjection[];
   /** Default: the catalogue only. */
   readonly registry?: EventRegistry;
-  /** Default: the file beside the log. */
+  /** Default: the file beside the log, or tables in its database. */
   readonly rows?: ProjectionStore;
 }
 

@@ -14,8 +14,22 @@ export interface PostgresSession {
   readonly where: string;
   /** @throws {LogUnavailableError} @throws {LogFormatError} @throws {AppendOutcomeUnknownError} not for reads */
   query(kind: StatementKind, text: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>;
+  /**
+   * Several statements in one transaction, rolled back when `work` throws. `work` is called again when the connection
+   * breaks before the commit.
+   * @param begin how it begins, like `BEGIN` or `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+   * @throws {LogUnavailableError} @throws {LogFormatError} and what `work` throws
+   * @throws {AppendOutcomeUnknownError} the connection broke during the commit
+   */
+  transaction<Result>(begin: string, work: (query: PostgresQuery) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
+
+/** One statement of a transaction. */
+export type PostgresQuery = (text: string, values?: readonly unknown[]) => Promise<readonly PostgresRow[]>;
+
+/** What went wrong with a statement of a transaction, told apart from what its caller throws. */
+class StatementFailure extends Error {}
 
 type Attempt =
   | { readonly kind: "rows"; readonly rows: readonly PostgresRow[] }
@@ -62,6 +76,34 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
       { cause },
     );
 
+  const connected = async (): Promise<PoolClient> => {
+    try {
+      return await pool.connect();
+    } catch (cause) {
+      throw new StatementFailure("connect", { cause });
+    }
+  };
+
+  const statementsOn = (client: PoolClient): { query: PostgresQuery } => ({
+    async query(text, values = []) {
+      try {
+        const statement = { text, values: [...values], types: rawTypes, rowMode: "array" } as const;
+        return (await client.query<(string | null)[]>(statement)).rows;
+      } catch (cause) {
+        throw new StatementFailure("query", { cause });
+      }
+    },
+  });
+
+  /** False: the connection cannot be used again. */
+  const rolledBack = async (client: PoolClient, isLost: boolean): Promise<boolean> => {
+    if (isLost) return false;
+    return client.query("ROLLBACK").then(
+      () => true,
+      () => false,
+    );
+  };
+
   return {
     where,
     async query(kind, text, values = []) {
@@ -80,6 +122,35 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
             : translatePostgresError(cause, where);
         }
         await pause(pauseMs, undefined, { ref: true });
+      }
+    },
+    async transaction(begin, work) {
+      const deadline = performance.now() + reconnectMs;
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+        if (isClosed) throw new LogUnavailableError(`${where} is closed. Open the store again.`);
+        let client: PoolClient | undefined;
+        let isCommitting = false;
+        try {
+          client = await connected();
+          const { query } = statementsOn(client);
+          await query(begin);
+          const result = await work(query);
+          isCommitting = true;
+          await query("COMMIT");
+          client.release();
+          return result;
+        } catch (error) {
+          const isOurs = error instanceof StatementFailure;
+          const isIntact = client && (await rolledBack(client, isOurs && isPassing(error.cause)));
+          client?.release(!isIntact);
+          if (!isOurs) throw error;
+          const { cause } = error;
+          if (isCommitting && isPassing(cause)) throw unknown(cause);
+          if (!isPassing(cause) || performance.now() + pauseMs > deadline) {
+            throw translatePostgresError(cause, where);
+          }
+          await pause(pauseMs, undefined, { ref: true });
+        }
       }
     },
     close() {
