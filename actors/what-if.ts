@@ -1,6 +1,7 @@
 import { threadStream } from "../events/envelope.ts";
 import type { Json } from "../events/json.ts";
-import { changedNames, diffStates, type PatchOperation, toJsonPatch } from "../projections/diff.ts";
+import { changedNames, diffStates } from "../projections/diff.ts";
+import type { PatchOperation } from "../projections/json-patch.ts";
 import { checkVersion } from "../projections/lineage.ts";
 import type { State } from "../reducers/thread-state.ts";
 import type { Agent, RunInput, RunOptions, RunResult, RunStatus, Thread } from "./agent-contract.ts";
@@ -107,6 +108,7 @@ export async function whatIf(agent: Agent, threadId: string, options: WhatIfOpti
   const end = recorded.at(-1)?.events.at(-1)?.version ?? at;
   const state = await thread.stateAt(end);
   const other = last?.state ?? (await fork.state());
+  const { toJsonPatch } = await import("../projections/json-patch.ts");
   return {
     at: forkAt,
     before: outcomeOf(threadId, recorded, state),

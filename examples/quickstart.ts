@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { threadFolders } from "../actors/sandboxes/thread-folders.ts";
 import { eventText } from "../apps/cli/event-line.ts";
 import { createAgent, createStateReader, openStore, stateHash } from "../index.ts";
-import { diffStates, toJsonPatch } from "../projections/diff.ts";
+import { diffStates } from "../projections/diff.ts";
+import { toJsonPatch } from "../projections/json-patch.ts";
 import { refold } from "../projections/refold.ts";
 import { verifyThread } from "../projections/verify.ts";
 

@@ -4,7 +4,7 @@ import type { EventLog } from "../events/log/event-log.ts";
 import { sameJson } from "../reducers/same-json.ts";
 import { composeReducers, type State, type StateReducer } from "../reducers/thread-state.ts";
 import { foldedTypes } from "./fields-at.ts";
-import { compilePath, type StatePath } from "./json-path.ts";
+import type { StatePath } from "./json-path.ts";
 import type { Segment } from "./lineage.ts";
 
 /** An event that changed what stands at a path. */
@@ -48,6 +48,7 @@ export async function* readChanges(
   reducer: StateReducer,
   text: string,
 ): AsyncGenerator<Change> {
+  const { compilePath } = await import("./json-path.ts");
   const path = compilePath(text);
   const own = reducerFor(path, reducer);
   const types = foldedTypes(own);

@@ -1,7 +1,8 @@
 import { threadStream } from "../events/envelope.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import { commonAncestor, type ThreadPlace } from "./branches.ts";
-import { changedNames, diffStates, type PatchOperation, toJsonPatch } from "./diff.ts";
+import { changedNames, diffStates } from "./diff.ts";
+import type { PatchOperation } from "./json-patch.ts";
 import { resolveLineage } from "./lineage.ts";
 import type { StateReader } from "./state-at.ts";
 import { placeOnLineage, segmentsAfter } from "./state-cache.ts";
@@ -62,6 +63,7 @@ export async function compareBranches(
     await reader.stateAt(left.threadId, left.version),
     await reader.stateAt(right.threadId, right.version),
   ];
+  const { toJsonPatch } = await import("./json-patch.ts");
   return {
     ancestor,
     left: await workOf(left),

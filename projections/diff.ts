@@ -1,14 +1,10 @@
 import type { Delta } from "jsondiffpatch";
-import { format, type Op } from "jsondiffpatch/formatters/jsonpatch";
 import { sameJson } from "../reducers/same-json.ts";
 import type { State } from "../reducers/thread-state.ts";
 import { diffValues } from "./value-delta.ts";
 
 /** The difference of two states by field, in jsondiffpatch's form; undefined: none. */
 export type StateDelta = { readonly [field: string]: Delta } | undefined;
-
-/** One operation of RFC 6902. */
-export type PatchOperation = Op;
 
 /**
  * What changed from one state to another, by field. Messages and other items with an id or a path are compared by that,
@@ -19,16 +15,6 @@ export type PatchOperation = Op;
  */
 export function diffStates(before: State, after: State): StateDelta {
   return diffValues(before, after) as StateDelta;
-}
-
-/**
- * A difference as JSON Patch (RFC 6902): applied to the first state it gives the second.
- *
- * @example
- * toJsonPatch(diffStates(before, after)); // [{ op: "replace", path: "/title", value: "Final" }]
- */
-export function toJsonPatch(delta: StateDelta): PatchOperation[] {
-  return delta === undefined ? [] : format(delta as Delta);
 }
 
 /**

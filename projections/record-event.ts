@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from "uuid";
 import type { EventDraft } from "../events/define-event.ts";
 import { type Emitter, type RecordedEvent, threadStream } from "../events/envelope.ts";
 import { createEventRegistry } from "../events/event-registry.ts";
@@ -17,7 +16,8 @@ export async function recordThreadEvent(
   by: Emitter,
 ): Promise<RecordedEvent> {
   const { version: schema } = createEventRegistry().check(draft);
-  const id = uuidv7();
+  const { v7 } = await import("uuid");
+  const id = v7();
   const event = {
     id,
     type: draft.type,

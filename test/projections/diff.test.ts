@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { type JSONValue, jsonpatch } from "json-p3";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../events/message.ts";
-import { changedNames, diffStates, toJsonPatch } from "../../projections/diff.ts";
+import { changedNames, diffStates } from "../../projections/diff.ts";
+import { toJsonPatch } from "../../projections/json-patch.ts";
 import type { State } from "../../reducers/thread-state.ts";
 import { anyLog, reducer } from "../reducers/arbitrary-log.ts";
 

@@ -15,7 +15,8 @@ export function define(command: Command, session: Session): void {
     .action(async (fromText, toText, { format, exitCode }) => {
       const { terminal, options } = session;
       const { parsePosition, resolvePosition } = await import("../../../projections/thread-position.ts");
-      const { changedNames, diffStates, toJsonPatch } = await import("../../../projections/diff.ts");
+      const { changedNames, diffStates } = await import("../../../projections/diff.ts");
+      const { toJsonPatch } = await import("../../../projections/json-patch.ts");
       const { log } = await session.store();
       const from = await resolvePosition(log, fromText);
       const other = toText.startsWith("@") ? `${parsePosition(fromText).thread}${toText}` : toText;

@@ -3,7 +3,8 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { privateFields } from "../../../actors/middleware/thread-data.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
-import { diffStates, toJsonPatch } from "../../../projections/diff.ts";
+import { diffStates } from "../../../projections/diff.ts";
+import { toJsonPatch } from "../../../projections/json-patch.ts";
 import { compilePath } from "../../../projections/json-path.ts";
 import { createStateReader } from "../../../projections/state-at.ts";
 import { resolvePosition } from "../../../projections/thread-position.ts";
@@ -16,7 +17,8 @@ import { expectedVersionOf, PreconditionFailedError } from "./problem.ts";
 const stateSchema = z.record(z.string(), z.unknown());
 const mark = z.string().max(200);
 
-function publicState(state: State): State {
+/** The state without what is for this machine alone. */
+export function publicState(state: State): State {
   const shown = Object.entries(state).filter(
     ([field]) => !field.startsWith("$") && !privateFields.includes(field),
   );
