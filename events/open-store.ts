@@ -161,14 +161,15 @@ async function openKurrentStore(
   return assemble(async (parts) => {
     const { log, side } = await openKurrentDb(address, { readOnly, pollIntervalMs });
     parts.keep(log);
-    // Snapshots are many and large, and only a cache: a server that never forgets is not their place.
+    // Snapshots are many and large, and only a cache: a server that never forgets is not their place. Rows of read models
+    // are in this folder, so who feeds them is settled here.
     const local = await openLocalSide(join(folder, "snapshots.db"), options, parts);
     const keys = parts.keep(await openKeys(given.keys ?? join(folder, "keys")));
     const chosen = await parts.blobs(blobs ?? given.blobs, () => createFileBlobs(join(folder, "blobs")));
     const store = {
       url: shown,
       log,
-      side: withLocalKinds(side, local, ["snapshot"]),
+      side: withLocalKinds(side, local, ["snapshot", "projection-owner"]),
       queue: createSideQueue(side),
       blobs: chosen,
       folder,
