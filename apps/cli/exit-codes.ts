@@ -26,6 +26,8 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   UnknownModelError: exitCodes.usage,
   MissingProviderError: exitCodes.usage,
   MissingDriverError: exitCodes.usage,
+  MissingEventStoreClientError: exitCodes.usage,
+  MissingS3ClientError: exitCodes.usage,
   MissingKeyError: exitCodes.usage,
   PositionSyntaxError: exitCodes.usage,
   AmbiguousThreadError: exitCodes.usage,
@@ -79,7 +81,7 @@ export function exitCodeFor(error: unknown): ExitCode {
 }
 
 const networkError =
-  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|UND_ERR_CONNECT|fetch failed|connection error|socket hang up|APIConnection/i;
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|UND_ERR_CONNECT|fetch failed|connection error|socket hang up|APIConnection|server (?:cannot be reached|does not answer)/i;
 
 /** True for an error that says that a server could not be reached. Data of a recorded error is fine, too. */
 export function isUnreachable(error: unknown): boolean {

@@ -68,6 +68,8 @@ export interface KurrentClient {
   subscribeToAll(options: { fromPosition: "start" | "end"; filter: KurrentFilter }): KurrentSubscription;
   tombstoneStream(stream: string, options: { expectedRevision: KurrentState }): Promise<unknown>;
   dispose(): Promise<void>;
+  /** What the server said of itself; `unknown`: it did not answer the question. */
+  readonly capabilities?: Promise<{ readonly serverVersion?: string }>;
 }
 
 /** Neither client of the event store is installed. */

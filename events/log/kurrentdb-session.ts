@@ -1,4 +1,4 @@
-import { LogUnavailableError } from "./event-log.ts";
+import { LogFormatError, LogUnavailableError } from "./event-log.ts";
 import type { KurrentClient } from "./kurrentdb-client.ts";
 
 /** The clients' own kinds of errors that say nothing of what became of the call. */
@@ -10,6 +10,27 @@ const transient = new Set([
   "unknown",
   "not-leader",
 ]);
+
+/** What the transport says when TLS is the problem: trying again would not help. */
+const tlsTrouble = /certificate|self[- ]signed|unknown ?issuer|\bssl\b|\btls\b|wrong version number|EPROTO/i;
+const oldestServer = "21.10";
+
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldMajor = 0, oldMinor = 0] = than.split(".").map(Number);
+  return major < oldMajor || (major === oldMajor && minor < oldMinor);
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replaceAll(/\s+/g, " ").replace(/\.\s*$/, "");
+}
+
+/** What the socket said, without what the layers above it put around. */
+function innermost(message: string): string {
+  const last = /Last error: (?:Error: )?(.*?)\.?(?: Resolution note.*)?$/.exec(message)?.[1] ?? message;
+  return /:SSL routines:[^:]*:([^:]+):/.exec(last)?.[1] ?? last;
+}
 
 class CallTimeoutError extends Error {
   override readonly name = "CallTimeoutError";
@@ -72,6 +93,30 @@ export function createKurrentSession(
     void disposal.then(() => disposals.delete(disposal));
   };
 
+  let isKnown = false;
+  /** Why no connection could be made; reads of the newer client do not say it. */
+  let trouble: string | undefined;
+  /** Older servers lack what the clients and this adapter rely on, and fail in ways that say nothing. */
+  const checkVersion = async (client: KurrentClient): Promise<void> => {
+    let version: string | undefined;
+    try {
+      version = (await client.capabilities)?.serverVersion;
+      trouble = undefined;
+    } catch (error) {
+      trouble = innermost(messageOf(error));
+    }
+    // No answer: the call itself meets the same trouble, and tells what it is.
+    if (version === undefined) return;
+    if (version === "unknown" || isOlder(version, oldestServer)) {
+      const what =
+        version === "unknown"
+          ? `does not tell its version, so it is older than EventStoreDB ${oldestServer}, or no event store`
+          : `is too old: version ${version}`;
+      throw new LogFormatError(`${where} ${what}. Use EventStoreDB ${oldestServer} or later, or KurrentDB.`);
+    }
+    isKnown = true;
+  };
+
   const once: KurrentSession["once"] = async (call) => {
     const client = current;
     let timer: NodeJS.Timeout | undefined;
@@ -82,7 +127,8 @@ export function createKurrentSession(
           callTimeoutMs,
         );
       });
-      return await Promise.race([call(client), late]);
+      const answer = isKnown ? call(client) : checkVersion(client).then(() => call(client));
+      return await Promise.race([answer, late]);
     } catch (error) {
       if (isTransient(error) && errorType(error) !== "not-leader") replace(client);
       throw error;
@@ -91,12 +137,29 @@ export function createKurrentSession(
     }
   };
 
+  const isTlsTrouble = (error: unknown) =>
+    errorType(error) === "unavailable" && trouble !== undefined && tlsTrouble.test(trouble);
+
   const unavailable = (cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const next =
-      errorType(cause) === "access-denied"
-        ? "Check the user name and the password in the URL."
-        : "Check the address, tls=true or tls=false, and that the server runs.";
+    const type = errorType(cause);
+    const told = trouble ?? messageOf(cause);
+    const [reason, next] =
+      type === "access-denied"
+        ? [
+            "the server refuses the user name or password, or what they may do",
+            "Check them in the URL: kurrentdb://user:password@host:2113.",
+          ]
+        : isTlsTrouble(cause)
+          ? [
+              `no TLS connection can be made (${told})`,
+              "Name the authority that signed the server's certificate with tlsCAFile=<file>, or write tls=false for a server without TLS.",
+            ]
+          : [
+              type === "timeout"
+                ? `the server does not answer (${told})`
+                : `the server cannot be reached (${told})`,
+              "Check the address, tls=true or tls=false, and that the server runs.",
+            ];
     return new LogUnavailableError(`${where} cannot be used: ${reason}. ${next}`, { cause });
   };
 
@@ -117,10 +180,11 @@ export function createKurrentSession(
         try {
           return await once(call);
         } catch (error) {
-          if (error instanceof LogUnavailableError) throw error;
+          if (error instanceof LogUnavailableError || error instanceof LogFormatError) throw error;
           const isRefused = errorType(error) !== "" && !isTransient(error);
           if (isRefused && errorType(error) !== "access-denied") throw error;
-          if (isRefused || !(await backOff(startedAt, attempt))) throw unavailable(error);
+          if (isRefused || isTlsTrouble(error) || !(await backOff(startedAt, attempt)))
+            throw unavailable(error);
         }
       }
     },

@@ -99,8 +99,8 @@ describe("kurrentdb faults, through @kurrent/kurrentdb-client", () => {
     await reader.close();
   });
 
-  it("appends to a server that is too old for batches", async () => {
-    const old = await startEventStoreDouble({ version: "20.10.5", batchAppend: false });
+  it("appends to a server that takes no batches", async () => {
+    const old = await startEventStoreDouble({ version: "21.10.0", batchAppend: false });
     const { log: oldLog } = await openKurrentDb(old.url, { client });
     await oldLog.append(stream, newEvents(1), { expectedVersion: 0 });
     await expect(oldLog.append(stream, newEvents(1), { expectedVersion: 0 })).rejects.toMatchObject({

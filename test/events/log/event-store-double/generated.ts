@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type * as Gossip from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/gossip_pb";
 import type * as Features from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/serverfeatures_pb";
 import type * as Shared from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/shared_pb";
 import type * as Status from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/status_pb";
@@ -16,7 +17,10 @@ interface GrpcMetadata {
 
 interface Grpc {
   readonly Server: new (options?: Record<string, unknown>) => GrpcServer;
-  readonly ServerCredentials: { createInsecure(): unknown };
+  readonly ServerCredentials: {
+    createInsecure(): unknown;
+    createSsl(root: null, pairs: readonly { cert_chain: Buffer; private_key: Buffer }[]): unknown;
+  };
   readonly Metadata: new () => GrpcMetadata;
 }
 
@@ -32,11 +36,13 @@ export const grpc: Grpc = clientRequire("@grpc/grpc-js");
 export const streams: typeof Streams = ownRequire(`${protocols}/streams_pb`);
 export const shared: typeof Shared = ownRequire(`${protocols}/shared_pb`);
 export const statuses: typeof Status = ownRequire(`${protocols}/status_pb`);
+export const gossip: typeof Gossip = ownRequire(`${protocols}/gossip_pb`);
 export const features: typeof Features = ownRequire(`${protocols}/serverfeatures_pb`);
 export const protobufAny: { Any: new () => AnyMessage } = clientRequire(
   "google-protobuf/google/protobuf/any_pb",
 );
 export const { StreamsService } = ownRequire(`${protocols}/streams_grpc_pb`) as { StreamsService: unknown };
+export const { GossipService } = ownRequire(`${protocols}/gossip_grpc_pb`) as { GossipService: unknown };
 export const { ServerFeaturesService } = ownRequire(`${protocols}/serverfeatures_grpc_pb`) as {
   ServerFeaturesService: unknown;
 };

@@ -26,7 +26,7 @@ export function uuidText(uuid: UUID | undefined): string {
   return hex.replace(hexForm, "$1-$2-$3-$4-$5");
 }
 
-function uuidMessage(id: string, structured: boolean): UUID {
+export function uuidMessage(id: string, structured: boolean): UUID {
   const uuid = new shared.UUID();
   if (!structured) {
     uuid.setString(id);

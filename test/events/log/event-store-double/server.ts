@@ -1,3 +1,4 @@
+import type { ClusterInfo } from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/gossip_pb";
 import type { SupportedMethods } from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/serverfeatures_pb";
 import type {
   AppendReq,
@@ -12,7 +13,15 @@ import type {
   TombstoneResp,
 } from "@kurrent/kurrentdb-client/generated/kurrentdb/protocols/v1/streams_pb";
 import type { Faults } from "./faults.ts";
-import { features, grpc, ServerFeaturesService, StreamsService, streams } from "./generated.ts";
+import {
+  features,
+  GossipService,
+  gossip,
+  grpc,
+  ServerFeaturesService,
+  StreamsService,
+  streams,
+} from "./generated.ts";
 import {
   caughtUpResponse,
   checkpointResponse,
@@ -20,6 +29,7 @@ import {
   eventResponse,
   notFoundResponse,
   textOf,
+  uuidMessage,
 } from "./messages.ts";
 import { select, subscriptionFilter, subscriptionStart } from "./reads.ts";
 import { createStorage, type Storage } from "./storage.ts";
@@ -35,6 +45,7 @@ import {
 
 interface Call<Request, Response> {
   readonly request: Request;
+  readonly metadata: { get(name: string): readonly unknown[] };
   write(response: Response): boolean;
   end(): void;
   on(event: "data", listener: (request: Request) => void): void;
@@ -57,18 +68,36 @@ export interface EventStoreDouble {
 }
 
 export interface DoubleOptions {
-  /** Default 24.10.14. Before 21.10 there was no BatchAppend. */
+  /** Default 24.10.14. */
   readonly version?: string;
   readonly batchAppend?: boolean;
+  /** PEM texts: speaks TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** `user:password` of the only one who may read and write. Default: everybody may, whoever they say they are. */
+  readonly user?: string;
+  /** Without the service that tells the version, as before 20.6. */
+  readonly serverFeatures?: boolean;
+  /** What the gossip says of the cluster instead of naming this server as its leader. */
+  readonly members?: () => readonly ClusterMember[];
 }
 
+export interface ClusterMember {
+  readonly port: number;
+  readonly state: "leader" | "follower" | "catching-up";
+  readonly alive?: boolean;
+}
+
+const memberStates = { leader: 8, follower: 6, "catching-up": 4 } as const;
+
 const unavailable = 14;
+const unauthenticated = 16;
+const permissionDenied = 7;
 
 /**
  * Speaks the gRPC services that the clients use, from memory. Test code: see its README for what it does not do.
  */
 export async function startEventStoreDouble(options: DoubleOptions = {}): Promise<EventStoreDouble> {
-  const { version = "24.10.14", batchAppend = true } = options;
+  const { version = "24.10.14", batchAppend = true, serverFeatures = true, tls, user } = options;
   let storage = createStorage();
   const faults: Faults = { appends: [], reads: [], tombstones: [] };
   let port = 0;
@@ -80,6 +109,31 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
       "leader-endpoint-host": "127.0.0.1",
       "leader-endpoint-port": String(port),
     });
+
+  /** As the server answers HTTP 401 and as its RpcExceptions.AccessDenied: a wrong password, and none. */
+  const denied = (call: Pick<Call<unknown, unknown>, "metadata">): CallError | undefined => {
+    const [given] = call.metadata.get("authorization");
+    if (user === undefined || given === `Basic ${Buffer.from(user).toString("base64")}`) return undefined;
+    if (given !== undefined) return callError(unauthenticated, "Bad HTTP status code: 401");
+    return callError(permissionDenied, "Access Denied", { exception: "access-denied" });
+  };
+  const allowed = <Given extends Pick<Call<unknown, unknown>, "metadata" | "emit">, Rest extends unknown[]>(
+    handle: (call: Given, ...rest: Rest) => void,
+  ) => {
+    return (call: Given, ...rest: Rest) => {
+      const refused = denied(call);
+      const [answer] = rest;
+      if (!refused) handle(call, ...rest);
+      else if (typeof answer === "function") answer(refused);
+      else call.emit("error", refused);
+    };
+  };
+
+  /** The process is gone: no answer to anybody, and nobody listens. */
+  const crash = () => {
+    server?.forceShutdown();
+    server = undefined;
+  };
 
   const subscribe = (call: Call<ReadReq, ReadResp>, readOptions: ReadReq.Options) => {
     const isWanted = subscriptionFilter(readOptions);
@@ -134,6 +188,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
       if (!appendOptions) return;
       const fault = faults.appends.shift();
       if (fault === "hang") return;
+      if (fault === "disk-full") return crash();
       if (fault === "close-in-batch") {
         call.end();
         return;
@@ -159,6 +214,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
     call.on("end", () => {
       const fault = faults.appends.shift();
       if (fault === "hang") return;
+      if (fault === "disk-full") return crash();
       if (fault === "not-leader") return answer(notLeader());
       const appendOptions = parts[0]?.getOptions();
       const stream = textOf(appendOptions?.getStreamIdentifier()?.getStreamName() ?? "");
@@ -216,18 +272,43 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
     answer(null, supported);
   };
 
+  const readGossip = (_call: unknown, answer: Answer<ClusterInfo>) => {
+    const members = options.members?.() ?? [{ port, state: "leader" as const }];
+    const info = new gossip.ClusterInfo();
+    info.setMembersList(
+      members.map((member) => {
+        const message = new gossip.MemberInfo();
+        message.setInstanceId(uuidMessage(crypto.randomUUID(), false));
+        message.setState(memberStates[member.state]);
+        message.setIsAlive(member.alive ?? true);
+        const place = new gossip.EndPoint();
+        place.setAddress("127.0.0.1");
+        place.setPort(member.port);
+        message.setHttpEndPoint(place);
+        return message;
+      }),
+    );
+    answer(null, info);
+  };
+
   const start = async () => {
     const started = new grpc.Server({ "grpc.max_receive_message_length": 17 * 1024 * 1024 });
     started.addService(StreamsService, {
-      read,
-      append,
-      delete: remove,
-      tombstone,
-      batchAppend: appendInBatch,
+      read: allowed(read),
+      append: allowed(append),
+      delete: allowed(remove),
+      tombstone: allowed(tombstone),
+      batchAppend: allowed(appendInBatch),
     });
-    started.addService(ServerFeaturesService, { getSupportedMethods });
+    if (serverFeatures) started.addService(ServerFeaturesService, { getSupportedMethods });
+    started.addService(GossipService, { read: readGossip });
+    const credentials = tls
+      ? grpc.ServerCredentials.createSsl(null, [
+          { cert_chain: Buffer.from(tls.certificate), private_key: Buffer.from(tls.key) },
+        ])
+      : grpc.ServerCredentials.createInsecure();
     port = await new Promise<number>((resolve, reject) => {
-      started.bindAsync(`127.0.0.1:${port}`, grpc.ServerCredentials.createInsecure(), (error, bound) => {
+      started.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => {
         if (error) reject(error);
         else resolve(bound);
       });
@@ -238,7 +319,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
   await start();
   return {
     get url() {
-      return `kurrentdb://127.0.0.1:${port}?tls=false`;
+      return `kurrentdb://127.0.0.1:${port}?tls=${tls ? "true" : "false"}`;
     },
     get port() {
       return port;
@@ -252,8 +333,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
     faults,
     start,
     async stop() {
-      server?.forceShutdown();
-      server = undefined;
+      crash();
     },
   };
 }
