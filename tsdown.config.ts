@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "tsdown";
 import { build as buildWithVite } from "vite";
+import { packageChunks } from "./package-chunks.ts";
 
 /** Name of the file in `dist` → the source it is built from. `package.json` exports the same names. */
 const entryPoints = {
@@ -24,6 +25,7 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   fixedExtension: false,
+  outputOptions: { codeSplitting: packageChunks(entryPoints.index) },
   // Both checkers compare the exports of package.json with dist, so they only make sense on a whole tree.
   publint: complete,
   attw: complete && { profile: "esm-only", level: "error" },

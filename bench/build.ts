@@ -1,26 +1,34 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
+import { packageChunks } from "../package-chunks.ts";
 
-const outDir = fileURLToPath(new URL("dist", import.meta.url));
-let building: Promise<unknown> | undefined;
+const root = fileURLToPath(new URL("..", import.meta.url));
+let building: Promise<URL> | undefined;
 
-/**
- * The package as it is published, built from this tree once per run: what starts must not be measured through a loader
- * of TypeScript. Gives the URL of the folder.
- */
-export async function builtPackage(): Promise<URL> {
-  building ??= build({
+/** Builds the package as it is published, without its types, into a folder from which its dependencies can be found. */
+export async function buildPackage(folder: URL): Promise<URL> {
+  await build({
     config: false,
-    cwd: fileURLToPath(new URL("..", import.meta.url)),
+    cwd: root,
     entry: { index: "index.ts", cli: "apps/cli/main.ts" },
     format: "esm",
     platform: "node",
     target: "node20.19",
     fixedExtension: false,
+    outputOptions: { codeSplitting: packageChunks(join(root, "index.ts")) },
     dts: false,
-    outDir,
+    outDir: fileURLToPath(folder),
     logLevel: "error",
   });
-  await building;
-  return new URL("dist/", import.meta.url);
+  return folder;
+}
+
+/**
+ * The package as it is published, built from this tree once per run: what starts must not be measured through a loader
+ * of TypeScript. Gives the URL of the folder.
+ */
+export function builtPackage(): Promise<URL> {
+  building ??= buildPackage(new URL("dist/", import.meta.url));
+  return building;
 }

@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { Store } from "../../events/store.ts";
 import { loadFromProvider, providers } from "./providers.ts";
+import { loadReplayModel } from "./replay/load-replay-model.ts";
 
 /** A text names no model. */
 export class UnknownModelError extends Error {
@@ -51,7 +52,6 @@ export async function resolveModel(
     return new PlannerModel();
   }
   if (scheme === "replay") {
-    const { loadReplayModel } = await import("./replay/load-replay-model.ts");
     return loadReplayModel(name, options.store);
   }
   const provider = Object.hasOwn(providers, scheme) ? providers[scheme] : undefined;

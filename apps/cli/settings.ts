@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { z } from "zod";
+import type { z } from "zod";
+import { lazySchema } from "../../events/zod.ts";
 import type { GlobalOptions } from "./global-options.ts";
 
 /** The config file cannot be used. */
@@ -43,21 +44,23 @@ export interface Settings {
 const defaultStore = "sqlite:.threadfold/threads.db";
 const defaultModel = "builtin:planner";
 
-const configSchema = z.strictObject({
-  /** Store URL. A relative path of SQLite starts at the config file. */
-  store: z.string().min(1).optional(),
-  /** Encrypt the content of threads, with keys beside the log. */
-  encrypt: z.boolean().optional(),
-  /** Name of a model, as for `--model`. */
-  model: z.string().min(1).optional(),
-  /** Path of a file that exports an agent, from the config file. */
-  agent: z.string().min(1).optional(),
-  /** Agents that `threadfold serve` offers: name → path of a file, from the config file. */
-  agents: z.record(z.string().regex(/^[\w-]{1,64}$/), z.string().min(1)).optional(),
-  /** Settings of `threadfold serve`; the server checks them. */
-  server: z.record(z.string(), z.unknown()).optional(),
-});
-type Config = z.infer<typeof configSchema>;
+const configSchema = lazySchema((z) =>
+  z.strictObject({
+    /** Store URL. A relative path of SQLite starts at the config file. */
+    store: z.string().min(1).optional(),
+    /** Encrypt the content of threads, with keys beside the log. */
+    encrypt: z.boolean().optional(),
+    /** Name of a model, as for `--model`. */
+    model: z.string().min(1).optional(),
+    /** Path of a file that exports an agent, from the config file. */
+    agent: z.string().min(1).optional(),
+    /** Agents that `threadfold serve` offers: name → path of a file, from the config file. */
+    agents: z.record(z.string().regex(/^[\w-]{1,64}$/), z.string().min(1)).optional(),
+    /** Settings of `threadfold serve`; the server checks them. */
+    server: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+type Config = z.infer<ReturnType<typeof configSchema>>;
 
 const fileNames = ["threadfold.config.ts", "threadfold.config.mjs", "threadfold.config.json"];
 
@@ -79,7 +82,7 @@ async function readConfigFile(path: string): Promise<Config> {
   } catch (cause) {
     throw new ConfigError(path, `It does not load: ${(cause as Error).message.split("\n")[0]}.`, { cause });
   }
-  const result = configSchema.safeParse(value);
+  const result = configSchema().safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue?.path.length ? `"${issue.path.join(".")}": ` : "";
