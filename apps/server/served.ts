@@ -37,17 +37,33 @@ export interface ThreadOrigin {
   readonly owner: string | undefined;
 }
 
-/** The first event of a thread; undefined: there is no such thread. */
+/** Threads whose origin is remembered. */
+const maxOrigins = 10_000;
+const originsByStore = new WeakMap<Store, Map<string, ThreadOrigin>>();
+
+/** How a thread began; undefined: there is no such thread. */
 export async function originOf(
-  served: Pick<Served, "store">,
+  { store }: Pick<Served, "store">,
   threadId: string,
 ): Promise<ThreadOrigin | undefined> {
   if (!/^[A-Za-z0-9._:-]{1,150}$/.test(threadId)) return undefined;
-  const first = await eventAt(served.store.log, threadStream(threadId), 1);
-  if (!first || (await served.store.log.head(threadStream(threadId))).deleted) return undefined;
+  const stream = threadStream(threadId);
+  const { version, deleted } = await store.log.head(stream);
+  if (version === 0 || deleted) return undefined;
+  const origins = originsByStore.get(store) ?? new Map<string, ThreadOrigin>();
+  originsByStore.set(store, origins);
+  // The first event of a stream stays what it is.
+  const known = origins.get(threadId);
+  if (known) return known;
+  const first = await eventAt(store.log, stream, 1);
+  if (!first) return undefined;
   const { metadata } = first.data as { metadata?: Readonly<Record<string, Json>> };
   const owner = metadata?.owner;
-  return { createdAt: first.recordedAt, owner: typeof owner === "string" ? owner : undefined };
+  const origin = { createdAt: first.recordedAt, owner: typeof owner === "string" ? owner : undefined };
+  origins.set(threadId, origin);
+  const [oldest] = origins.keys();
+  if (origins.size > maxOrigins && oldest !== undefined) origins.delete(oldest);
+  return origin;
 }
 
 /** The row of a thread in the list, with everything that was recorded before the call. */

@@ -33,7 +33,16 @@ async function* textOf(frames: AsyncIterable<SseFrame>): AsyncGenerator<string> 
   for await (const frame of frames) yield formatFrame(frame);
 }
 
-/** Writes texts as the client pulls them, with a filler in long silences. */
+/** Characters of a stream that wait for a slow client at most, beyond one text. */
+const maxWaitingChars = 16 * 1024;
+
+const silence: unique symbol = Symbol("silence");
+const nothingYet: unique symbol = Symbol("nothing yet");
+
+/**
+ * Writes texts as the client pulls them, with a filler in long silences. What is there already goes in one piece; no
+ * text waits for another.
+ */
 export function pulledBody(
   texts: AsyncIterable<string>,
   options: {
@@ -45,11 +54,13 @@ export function pulledBody(
   const { heartbeatMs, filler, onClose } = options;
   const iterator = texts[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  const quiet = createSilence(heartbeatMs);
   let pending: Promise<IteratorResult<string>> | undefined;
   let closed = false;
   const close = (early: boolean) => {
     if (closed) return;
     closed = true;
+    quiet.stop();
     onClose?.(early);
   };
   return new ReadableStream<Uint8Array>(
@@ -57,20 +68,30 @@ export function pulledBody(
       async pull(controller) {
         pending ??= iterator.next();
         try {
-          const result = await orSilence(pending, heartbeatMs);
-          if (result === "silence") {
-            if (!closed) controller.enqueue(encoder.encode(filler));
-            return;
-          }
-          pending = undefined;
+          const first = await Promise.race([pending, quiet.next()]);
           if (closed) return;
-          if (!result.done) {
-            controller.enqueue(encoder.encode(result.value));
+          if (first === silence) {
+            controller.enqueue(encoder.encode(filler));
             return;
           }
-          close(false);
-          controller.close();
+          let text = "";
+          for (let result: IteratorResult<string> | typeof nothingYet = first; ; ) {
+            if (result === nothingYet) break;
+            pending = undefined;
+            if (result.done) {
+              if (text !== "") controller.enqueue(encoder.encode(text));
+              close(false);
+              controller.close();
+              return;
+            }
+            text += result.value;
+            if (text.length >= maxWaitingChars) break;
+            pending = iterator.next();
+            result = await Promise.race([pending, nextTurn()]);
+          }
+          if (!closed) controller.enqueue(encoder.encode(text));
         } catch (error) {
+          if (closed) return;
           close(false);
           controller.error(error);
         }
@@ -85,17 +106,24 @@ export function pulledBody(
   );
 }
 
-async function orSilence<Value>(work: Promise<Value>, ms: number): Promise<Value | "silence"> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<"silence">((resolve) => {
-    timer = setTimeout(resolve, ms, "silence");
-    timer.unref();
-  });
-  try {
-    return await Promise.race([work, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
+function nextTurn(): Promise<typeof nothingYet> {
+  return new Promise((resolve) => setImmediate(resolve, nothingYet));
+}
+
+/** One timer for a whole stream: `next` resolves when so many milliseconds have passed without another call of it. */
+function createSilence(ms: number) {
+  let tell: (value: typeof silence) => void = () => undefined;
+  const timer = setTimeout(() => tell(silence), ms);
+  timer.unref();
+  return {
+    next(): Promise<typeof silence> {
+      timer.refresh();
+      return new Promise((resolve) => {
+        tell = resolve;
+      });
+    },
+    stop: () => clearTimeout(timer),
+  };
 }
 
 /** Headers of every event stream. */

@@ -10,7 +10,7 @@ import { agentFor, listedThread } from "../served.ts";
 import type { Assistant } from "./assistant-records.ts";
 import { goBack, goBackTo, rewindFor } from "./go-back.ts";
 import type { RunBody } from "./request-schemas.ts";
-import { RunDroppedError, type TrackedRun } from "./run-directory.ts";
+import { type BegunRun, RunDroppedError, type TrackedRun } from "./run-directory.ts";
 import { findRun, rolledBack } from "./run-records.ts";
 
 /** The reference server's words. */
@@ -124,10 +124,10 @@ async function untilFree(thread: Thread): Promise<void> {
   }
 }
 
-async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptions): Promise<Run> {
+async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptions): Promise<BegunRun> {
   let run: Run;
+  const { state, interrupts, version } = await thread.snapshot();
   if (task.kind === "resume") {
-    const { interrupts } = await thread.info();
     run = thread.resume(
       answersFor(
         task.value,
@@ -140,7 +140,6 @@ async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptio
     run = thread.run({ messages: [] }, { ...options, by: "client", limits: { maxModelCalls: 0 } });
   } else {
     if (task.input === null) {
-      const { state } = await thread.snapshot();
       if (((state.messages ?? []) as readonly unknown[]).length === 0) {
         throw new HTTPException(422, {
           message: `Agent ${agent.name} has nothing to go on from: give it an input.`,
@@ -150,8 +149,12 @@ async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptio
     run = thread.run(task.input, options);
   }
   // Nothing happened before the first event is recorded.
-  await run[Symbol.asyncIterator]().next();
-  return run;
+  const { value: first } = await run[Symbol.asyncIterator]().next();
+  if (first?.kind !== "event") {
+    await run.result;
+    throw new Error(`Run ${run.runId} began with no event.`);
+  }
+  return { run, first: first.event, stateBefore: first.event.version === version + 1 ? state : undefined };
 }
 
 /**
@@ -184,16 +187,16 @@ export async function launchRun(
     whenBusy: strategy === "reject" ? ("reject" as const) : ("enqueue" as const),
   };
   let undo: (() => Promise<void>) | undefined;
-  const start = async (wasDropped: () => boolean): Promise<Run> => {
+  const start = async (wasDropped: () => boolean): Promise<BegunRun> => {
     if (strategy === "interrupt" || strategy === "rollback") await endOpenRun(served, thread, strategy);
     const go = async () => {
       if (strategy !== "reject") await untilFree(thread);
       if (wasDropped()) throw new RunDroppedError(runId);
       if (back) undo = await goBack(served, thread, back);
       try {
-        const run = await begin(thread, agent, task, runOptions);
+        const begun = await begin(thread, agent, task, runOptions);
         if (!isStamped) await stampGraph(served, thread, assistant);
-        return run;
+        return begun;
       } catch (error) {
         await undo?.();
         throw error;
@@ -222,7 +225,7 @@ export async function launchRun(
     settle,
   );
   tracked.started
-    .then((run) => traceRun(run, assistant.graph_id))
+    .then(({ run }) => traceRun(run, assistant.graph_id))
     .catch((error: unknown) => served.logger.debug({ err: error, runId }, "a run did not begin"));
   if (!(busy && strategy === "enqueue")) await tracked.started;
   return tracked;

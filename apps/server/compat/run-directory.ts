@@ -1,4 +1,6 @@
 import type { Run, RunResult } from "../../../actors/agent-contract.ts";
+import type { RecordedEvent } from "../../../events/envelope.ts";
+import type { State } from "../../../reducers/thread-state.ts";
 import type { WireRunStatus } from "./run-records.ts";
 
 /** A run was cancelled while it stood in line: nothing of it was recorded. */
@@ -7,6 +9,15 @@ export class RunDroppedError extends Error {
   constructor(readonly runId: string) {
     super(`Run ${runId} was cancelled before it began. Nothing was recorded; start another one.`);
   }
+}
+
+/** A run that has begun, with what its followers need and would else read from the log. */
+export interface BegunRun {
+  readonly run: Run;
+  /** `RunStarted`. */
+  readonly first: RecordedEvent;
+  /** The state before `first`; undefined when something else was recorded in between. */
+  readonly stateBefore: State | undefined;
 }
 
 /** A run that was asked for here. */
@@ -20,7 +31,7 @@ export interface TrackedRun {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly kwargs: Readonly<Record<string, unknown>>;
   /** The run once its first event is recorded. Rejects when it never began. */
-  readonly started: Promise<Run>;
+  readonly started: Promise<BegunRun>;
   /** How it ended, when all that belongs to its end is done. Never rejects; undefined: it never began. */
   readonly finished: Promise<RunResult | undefined>;
   readonly status: () => WireRunStatus;
@@ -43,7 +54,7 @@ export interface RunDirectory {
    */
   add(
     facts: Omit<TrackedRun, "started" | "finished" | "status" | "drop">,
-    start: (wasDropped: () => boolean) => Promise<Run>,
+    start: (wasDropped: () => boolean) => Promise<BegunRun>,
     settle: (result: RunResult) => Promise<void>,
   ): TrackedRun;
   /** Does one thing after the other for each thread. */
@@ -79,7 +90,7 @@ export function createRunDirectory(): RunDirectory {
       const started = start(() => dropped);
       const finish = async (): Promise<RunResult | undefined> => {
         try {
-          const run = await started;
+          const { run } = await started;
           status = "running";
           const result = await run.result;
           await settle(result);

@@ -1,4 +1,4 @@
-import { threadStream } from "../../../events/envelope.ts";
+import { type RecordedEvent, threadIdOf, threadStream } from "../../../events/envelope.ts";
 import type { Json } from "../../../events/json.ts";
 import type { EventLog } from "../../../events/log/event-log.ts";
 import type { ErrorData } from "../../../events/run.ts";
@@ -76,4 +76,12 @@ export async function findRun(
 ): Promise<RunRecord | undefined> {
   for await (const run of readRuns(log, threadId, { runId })) return run;
   return undefined;
+}
+
+/** The run that a `RunStarted` begins, as long as it is open. */
+export function recordOfStart({ stream, version, recordedAt, data }: RecordedEvent): RunRecord {
+  const { runId, metadata = {} } = data as unknown as RunData;
+  const threadId = threadIdOf(stream) ?? stream;
+  const open = { updatedAt: recordedAt, status: "running" as const, error: undefined };
+  return { runId, threadId, startVersion: version, startedAt: recordedAt, metadata, ...open };
 }

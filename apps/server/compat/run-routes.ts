@@ -38,7 +38,7 @@ export function streamAnswer(
 export function cancelOn(served: Served, tracked: TrackedRun): void {
   if (tracked.drop()) return;
   tracked.started
-    .then((run) => run.cancel("the client went away"))
+    .then(({ run }) => run.cancel("the client went away"))
     .catch((error: unknown) =>
       served.logger.debug({ err: error, runId: tracked.runId }, "cancel after disconnect"),
     );

@@ -1,14 +1,14 @@
 import { HTTPException } from "hono/http-exception";
-import type { Run } from "../../../actors/agent-contract.ts";
+import { threadStream } from "../../../events/envelope.ts";
 import { agentFor, type Served, wireOptionsFor } from "../served.ts";
 import type { SseFrame } from "../sse.ts";
 import { describeError } from "./errors.ts";
 import { type FrameCursor, formatCursor, parseCursor } from "./frame-cursor.ts";
 import type { RunBody } from "./request-schemas.ts";
-import type { TrackedRun } from "./run-directory.ts";
+import type { BegunRun, TrackedRun } from "./run-directory.ts";
 import { framesOf, type StreamMode, streamModes } from "./run-frames.ts";
 import { itemsOfRun } from "./run-items-source.ts";
-import { findRun, type RunRecord } from "./run-records.ts";
+import { type RunRecord, recordOfStart } from "./run-records.ts";
 
 /** The modes of a request; `values` when it names none. @throws {HTTPException} 422 */
 export function modesOf(given: RunBody["stream_mode"] | readonly string[]): readonly StreamMode[] {
@@ -34,16 +34,15 @@ export async function* framesOfTracked(
   tracked: TrackedRun,
   options: FollowOptions,
 ): AsyncGenerator<SseFrame> {
-  let live: Run;
+  let begun: BegunRun;
   try {
-    live = await tracked.started;
+    begun = await tracked.started;
   } catch (error) {
     const name = error instanceof Error ? error.name : "Error";
     yield { event: "error", data: { error: name, message: describeError(error).text } };
     return;
   }
-  const record = await findRun(served.store.log, tracked.threadId, tracked.runId);
-  if (record) yield* framesOfRecord(served, record, options, live);
+  yield* framesOfRecord(served, recordOfStart(begun.first), options, begun);
 }
 
 /** Frames of a run that has begun, after those that the client has. */
@@ -51,7 +50,7 @@ export async function* framesOfRecord(
   served: Served,
   record: RunRecord,
   { modes, lastEventId }: FollowOptions,
-  known?: Run,
+  known?: BegunRun,
 ): AsyncGenerator<SseFrame> {
   const { store, runs, closing } = served;
   const { threadId, runId, startVersion, metadata } = record;
@@ -59,7 +58,7 @@ export async function* framesOfRecord(
   const agent = agentFor(served, graphId);
   const thread = agent.thread(threadId);
   const after = parseCursor(lastEventId);
-  const head = (await store.log.head(`thread-${threadId}`)).version;
+  const head = after === undefined ? 0 : (await store.log.head(threadStream(threadId))).version;
   if (after === "invalid" || (after && after.offset > head - startVersion)) {
     const first: FrameCursor = { offset: 0, part: 0 };
     const last: FrameCursor = { offset: head - startVersion, part: 0 };
@@ -78,7 +77,8 @@ export async function* framesOfRecord(
     };
     return;
   }
-  const live = known ?? (await liveRun(served, record));
+  const begun = known ?? (await runs.get(runId)?.started.catch(() => undefined));
+  const live = begun?.run ?? (await openRun(served, record));
   const items = itemsOfRun(store.log, { threadId, runId, startVersion, live, signal: closing });
   const source = {
     agent,
@@ -88,7 +88,7 @@ export async function* framesOfRecord(
     assistantId: String(metadata.assistant_id ?? ""),
     graphId,
     wire: wireOptionsFor(served, threadId),
-    stateBefore: () => thread.stateAt(startVersion - 1),
+    stateBefore: async () => begun?.stateBefore ?? thread.stateAt(startVersion - 1),
   };
   for await (const { event, data, cursor } of framesOf(items, source, { modes, after })) {
     yield { event, data, id: formatCursor(cursor) };
@@ -97,10 +97,8 @@ export async function* framesOfRecord(
   await runs.get(runId)?.finished;
 }
 
-/** The run when this process executes it. */
-async function liveRun(served: Served, { threadId, runId, status, metadata }: RunRecord) {
-  const tracked = served.runs.get(runId);
-  if (tracked) return tracked.started.catch(() => undefined);
+/** The run when this process executes it without having been asked for it: it took it over. */
+async function openRun(served: Served, { threadId, runId, status, metadata }: RunRecord) {
   if (status !== "running") return undefined;
   const open = await agentFor(served, metadata.graph_id).thread(threadId).openRun();
   return open?.runId === runId ? open : undefined;

@@ -2,7 +2,7 @@ import { HTTPException } from "hono/http-exception";
 import { agentFor, type Served, wireOptionsFor } from "../served.ts";
 import { describeError } from "./errors.ts";
 import { itemsOfRun } from "./run-items-source.ts";
-import { findRun } from "./run-records.ts";
+import { findRun, recordOfStart } from "./run-records.ts";
 import { wireValues } from "./wire-values.ts";
 
 /** The values that a run ends with, or what it failed with, as LangGraph's `wait` gives them. */
@@ -14,8 +14,9 @@ export async function finalValues(
   const { store, runs, closing } = served;
   const tracked = runs.get(runId);
   try {
-    const live = await tracked?.started;
-    const record = await findRun(store.log, threadId, runId);
+    const begun = await tracked?.started;
+    const live = begun?.run;
+    const record = begun ? recordOfStart(begun.first) : await findRun(store.log, threadId, runId);
     if (!record) throw new HTTPException(404, { message: "Run not found" });
     const { startVersion, metadata } = record;
     let version = startVersion;
