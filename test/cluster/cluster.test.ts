@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildChild } from "../crash/build-child.ts";
+import {
+  hasPostgres,
+  type PostgresServer,
+  serverStartMs,
+  startPostgres,
+} from "../events/log/postgres-server.ts";
+import { type ClusterReport, runCluster } from "./run-cluster.ts";
+import { workerScript } from "./worker-script.ts";
+
+let child: { folder: string; script: string };
+beforeAll(async () => {
+  child = await buildChild(workerScript);
+}, 120_000);
+afterAll(() => rm(child.folder, { recursive: true, force: true }));
+
+const testMs = 180_000;
+
+/** A cluster small enough for a test, most of whose runs are met by a kill. */
+function small(url: string): Promise<ClusterReport> {
+  return runCluster({
+    url,
+    script: child.script,
+    workers: 3,
+    threads: 60,
+    runsPerThread: 2,
+    toolCalls: 2,
+    kills: 8,
+    killPauseMs: [300, 900],
+    concurrency: 10,
+    leaseMs: 500,
+    toolMs: 150,
+    modelMs: 60,
+    deadlineMs: 120_000,
+    random: Math.random,
+  });
+}
+
+function expectAllWell(report: ClusterReport): void {
+  expect(report).toMatchObject({
+    isLate: false,
+    lost: 0,
+    doubled: 0,
+    toolsRunTwice: 0,
+    toolsBegunTwice: 0,
+    completed: 120,
+    threads: 60,
+    threadsFinished: 60,
+    differingRows: 0,
+    notTailed: 0,
+    problems: [],
+    processProblems: [],
+  });
+  expect(report.acknowledged).toBeGreaterThan(0);
+  // Otherwise the simulation met nothing.
+  expect(report.kills).toBeGreaterThan(2);
+  expect(report.takeovers).toBeGreaterThan(0);
+}
+
+describe("three workers, one killed after the other, end 120 runs of 60 threads", () => {
+  test(
+    "on SQLite",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "threadfold-cluster-store-"));
+      try {
+        expectAllWell(await small(`sqlite:${join(folder, "threads.db")}`));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    testMs,
+  );
+
+  describe.skipIf(!hasPostgres)("with a real PostgreSQL server", () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    }, serverStartMs);
+    afterAll(() => server?.stop());
+
+    test("on PostgreSQL", async () => expectAllWell(await small(server.newUrl())), testMs);
+  });
+});
