@@ -182,7 +182,7 @@ export interface Thread {
     values: Readonly<Record<string, unknown>>,
     options?: { by?: Emitter; expectedVersion?: number },
   ): Promise<{ version: number }>;
-  /** The run that is open in this process, to follow or cancel it: one that was started elsewhere, or was taken over. */
+  /** The run that is open in this process, to follow or cancel it. One whose owner is gone is recovered first. */
   openRun(): Promise<Run | undefined>;
   /** Cancels the open run, in whichever process it is, and resolves when its end is recorded. Without one it does nothing. */
   cancel(reason?: string): Promise<void>;

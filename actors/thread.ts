@@ -2,7 +2,7 @@ import { type RecordedEvent, threadStream } from "../events/envelope.ts";
 import type { Store } from "../events/store.ts";
 import { openInterrupts } from "../reducers/run-facts.ts";
 import type { ActiveRun } from "./active-run.ts";
-import { admitRun, cancelOpenRun, RunWithdrawnError } from "./admit-run.ts";
+import { admitRun, cancelOpenRun, RunWithdrawnError, recoverOnce } from "./admit-run.ts";
 import type { Run, RunItem, RunOptions, Thread, ThreadInfo, ThreadStatus } from "./agent-contract.ts";
 import { deferred } from "./deferred.ts";
 import { forkThread } from "./fork-thread.ts";
@@ -47,7 +47,13 @@ export function createThread(
     rewind: (options) => registry.use(id, (thread) => rewindThread(thread, options)),
     record: (drafts, options) => registry.use(id, (thread) => recordOutside(thread, drafts, options)),
     update: (values, options) => registry.use(id, (thread) => updateOutside(thread, values, options)),
-    openRun: () => registry.use(id, (thread) => thread.active && followRun(thread, thread.active)),
+    openRun: () =>
+      registry.use(id, async (thread) => {
+        const { run } = (await latestView(thread)).facts;
+        // One of this owner that is not active yet is about to be.
+        if (run && run.owner !== thread.environment.lease.owner) await recoverOnce(thread);
+        return thread.active && followRun(thread, thread.active);
+      }),
     cancel: (reason = "cancelled") => registry.use(id, (thread) => cancelOpenRun(thread, reason)),
     passivate: () => registry.passivate(id),
   };
