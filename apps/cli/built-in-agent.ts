@@ -9,14 +9,17 @@ export function createBuiltInAgent(options: {
   readonly limits: NonNullable<AgentOptions["limits"]>;
   /** Other than `all`: commands of the shell wait for a decision. */
   readonly approve: "ask" | "all" | "none";
+  /** It goes on with the runs of workers that died. */
+  readonly worker?: { readonly leaseMs: number };
 }): Agent {
-  const { store, model, limits, approve } = options;
+  const { store, model, limits, approve, worker } = options;
   return createAgent({
     name: "threadfold",
     model,
     store,
     limits,
     preset: "harness",
+    ...(worker && { recovery: "continue" as const, ...worker }),
     harness: {
       ...(approve !== "all" && { humanApproval: { interruptOn: { bash: true } } }),
       // Rules do not do more when they are reminded.

@@ -12,6 +12,16 @@ export interface CommandEntry {
 export const commandTable: readonly CommandEntry[] = [
   { name: "run", summary: "run an agent on a thread", load: () => import("./commands/run.ts") },
   { name: "resume", summary: "answer what a thread waits for", load: () => import("./commands/resume.ts") },
+  {
+    name: "worker",
+    summary: "run what was queued, beside other workers",
+    load: () => import("./commands/worker.ts"),
+  },
+  {
+    name: "queue",
+    summary: "show runs that wait for a worker",
+    load: () => import("./commands/queue.ts"),
+  },
   { name: "serve", summary: "serve agents over HTTP", load: () => import("./commands/serve.ts") },
   { name: "threads", alias: "ls", summary: "list threads", load: () => import("./commands/threads.ts") },
   { name: "events", summary: "show or follow a thread's events", load: () => import("./commands/events.ts") },

@@ -44,6 +44,7 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   NothingToRedactError: exitCodes.notFound,
   UnknownThreadError: exitCodes.notFound,
   UnknownRunError: exitCodes.notFound,
+  UnknownQueuedRunError: exitCodes.notFound,
   VersionOutOfRangeError: exitCodes.notFound,
   UnknownInterruptError: exitCodes.notFound,
   FileNotFoundError: exitCodes.notFound,

@@ -25,6 +25,8 @@ export interface AgentSettings {
   /** Name of a model; undefined: the agent's own. */
   readonly model?: string;
   readonly limits?: AgentOptions["limits"];
+  /** It goes on with the runs of workers that died, unless the file says otherwise. */
+  readonly worker?: { readonly leaseMs: number };
 }
 
 function isAgent(value: unknown): value is Agent {
@@ -61,5 +63,11 @@ export async function loadAgent(path: string, settings: AgentSettings): Promise<
   const { store, model, limits } = settings;
   const chosen = model ?? exported.model;
   if (chosen === undefined) throw new AgentFileError(path, "It names no model, and --model is not given");
-  return createAgent({ ...exported, store, model: chosen, limits: { ...exported.limits, ...limits } });
+  return createAgent({
+    ...(settings.worker && { recovery: "continue", ...settings.worker }),
+    ...exported,
+    store,
+    model: chosen,
+    limits: { ...exported.limits, ...limits },
+  });
 }

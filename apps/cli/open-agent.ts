@@ -13,6 +13,8 @@ export interface AgentFlags {
   readonly limits?: AgentOptions["limits"];
   /** Finds out before a run begins whether there is such a model. */
   readonly checkModel?: true;
+  /** The agent takes over runs of other processes, unless its file says otherwise. */
+  readonly worker?: { readonly leaseMs: number };
 }
 
 /** The agent of a call: that of `--agent` or the config file, else the built-in one. Closed when the command ends. */
@@ -30,12 +32,18 @@ export async function agentOn(session: Session, store: Store, flags: AgentFlags)
   if (file !== undefined) {
     const model = flags.model ?? (settings.model.from === "default" ? undefined : settings.model.value);
     const { loadAgent } = await import("./load-agent.ts");
-    return loadAgent(file, { store, limits, ...(model !== undefined && { model }) });
+    return loadAgent(file, {
+      store,
+      limits,
+      ...(model !== undefined && { model }),
+      ...(flags.worker && { worker: flags.worker }),
+    });
   }
   const { createBuiltInAgent } = await import("./built-in-agent.ts");
   const model = flags.model ?? settings.model.value;
   if (flags.checkModel) await checkModel(model);
-  return createBuiltInAgent({ store, model, limits, approve: flags.approve ?? "all" });
+  const { worker, approve = "all" } = flags;
+  return createBuiltInAgent({ store, model, limits, approve, ...(worker && { worker }) });
 }
 
 /** @throws {UnknownModelError} @throws {MissingProviderError} @throws {MissingKeyError} */

@@ -33,6 +33,7 @@ export function define(command: Command, session: Session): void {
     )
     .option("--max-steps <n>", "steps at most", wholeNumber)
     .option("--timeout <seconds>", "cancel the run after this time", wholeNumber)
+    .option("--queue", "leave the run to a worker (threadfold worker), and end")
     .addOption(
       new Option("--stream <what>", "what to show while it runs")
         .choices(streamModes)
@@ -59,6 +60,7 @@ export function define(command: Command, session: Session): void {
           ? agent.thread(await threadNamed(session, flags.thread))
           : await forkAt(session, agent, flags.from);
       await copyFiles(session, flags.files, thread.id);
+      if (flags.queue) return queue(session, agent.name, thread.id, prompt, flags.maxSteps);
       const run = thread.run(prompt);
       const timer =
         flags.timeout === undefined
@@ -75,6 +77,23 @@ export function define(command: Command, session: Session): void {
         clearTimeout(timer);
       }
     });
+}
+
+async function queue(
+  session: Session,
+  agent: string,
+  threadId: string,
+  input: string,
+  maxSteps: number | undefined,
+): Promise<void> {
+  const { queueRun } = await import("../../../actors/queued-request.ts");
+  const limits = maxSteps === undefined ? {} : { limits: { maxSteps } };
+  const { terminal, options } = session;
+  const queued = await queueRun(await session.store(), { threadId, input }, { agent, ...limits });
+  if (options.json) return terminal.json(queued);
+  if (options.ndjson) return terminal.record({ kind: "queued", ...queued });
+  await terminal.line(`${queued.threadId}\t${queued.runId}`);
+  terminal.say("A worker runs it: threadfold worker. See what waits with: threadfold queue");
 }
 
 async function promptFrom(given: string | undefined): Promise<string> {

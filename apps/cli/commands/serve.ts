@@ -4,12 +4,15 @@ import type { Agent } from "../../../actors/agent-contract.ts";
 import type { RunningServer, StartServerOptions } from "../../server/index.ts";
 import { openAgent } from "../open-agent.ts";
 import type { Session } from "../session.ts";
+import { stopSignal } from "../stop-signal.ts";
 import { UsageError } from "../usage-error.ts";
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
 
 /** Ports that are tried after the default one when it is taken. */
 const portsToTry = 20;
+/** Milliseconds after which others take over the queued runs of a server that fell silent. */
+const leaseMs = 15_000;
 const levels = ["silent", "error", "warn", "info", "debug"] as const;
 
 /** `threadfold serve` */
@@ -26,6 +29,7 @@ export function define(command: Command, session: Session): void {
         "what a run does on a busy thread when the request does not say",
       ).choices(["reject", "enqueue", "interrupt", "rollback"] as const),
     )
+    .option("--work", "work on queued runs, too, as threadfold worker does")
     .addOption(
       new Option("--log <level>", "what is logged, as JSON on stderr")
         .choices(levels)
@@ -38,7 +42,7 @@ export function define(command: Command, session: Session): void {
     .action(async (flags) => {
       const { server, agents } = await session.settings();
       const store = await session.store();
-      const named = await openAgents(session, flags.agent, agents, flags.model);
+      const named = await openAgents(session, flags.agent, agents, flags.model, flags.work === true);
       const { hashToken, startServer } = await import("../../server/index.ts");
       const { pino } = await import("pino");
       const { THREADFOLD_TOKEN: token } = process.env;
@@ -63,6 +67,7 @@ export function define(command: Command, session: Session): void {
         ? startOnFreePort(startServer, options)
         : startServer(options));
       session.onEnd(() => running.stop());
+      if (flags.work) await workFor(session, Object.values(named));
       const { terminal, signal } = session;
       const { json, ndjson } = session.options;
       if (ndjson) await terminal.record({ url: running.url, agents: Object.keys(named) });
@@ -86,9 +91,10 @@ async function openAgents(
   flags: readonly string[],
   configured: Readonly<Record<string, string>>,
   model: string | undefined,
+  work: boolean,
 ): Promise<Record<string, Agent>> {
   const files = flags.length > 0 ? Object.fromEntries(flags.map(namedFile)) : configured;
-  const ofModel = model === undefined ? {} : { model };
+  const ofModel = { ...(model !== undefined && { model }), ...(work && { worker: { leaseMs } }) };
   const agents: Record<string, Agent> = {};
   for (const [name, file] of Object.entries(files)) {
     agents[name] = await openAgent(session, { agent: file, ...ofModel });
@@ -98,6 +104,16 @@ async function openAgents(
   // Whoever reaches the port could run commands otherwise.
   const approve = /^(?:builtin|replay):/.test(chosen) ? "all" : "ask";
   return { agent: await openAgent(session, { ...ofModel, approve, checkModel: true }) };
+}
+
+async function workFor(session: Session, agents: readonly Agent[]): Promise<void> {
+  const { createWorker } = await import("../../../actors/worker.ts");
+  for (const agent of agents) {
+    const onError = (error: unknown) =>
+      session.terminal.say(error instanceof Error ? error.message : String(error));
+    const worker = createWorker({ agent, leaseMs, onError });
+    session.onEnd(() => worker.stop());
+  }
 }
 
 function namedFile(text: string): readonly [string, string] {
@@ -121,14 +137,4 @@ async function startOnFreePort(
       if (!isTaken || port >= first + portsToTry) throw error;
     }
   }
-}
-
-/** Resolves at the first Ctrl-C or SIGTERM. */
-function stopSignal(interrupted: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const stop = () => done();
-    if (interrupted.aborted) stop();
-    interrupted.addEventListener("abort", stop, { once: true });
-    process.once("SIGTERM", stop);
-  });
 }
