@@ -7,18 +7,11 @@ export const erasingTypes: readonly string[] = ["ThreadErased", "ContentRedacted
 interface Searched {
   /** Version up to which the stream was searched. */
   readonly version: number;
+  /** Erasures since the stream was first asked about. */
   readonly erasures: number;
 }
 
 const maxStreams = 10_000;
-
-/** Puts an entry last; the one that was used longest ago goes when there are too many. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > maxStreams && oldest !== undefined) map.delete(oldest);
-}
 
 /**
  * Tells whether a lineage may have lost content since it was last asked about: by an erasure or redaction in any of its
@@ -28,16 +21,19 @@ export function createErasureWatch(log: EventLog): (segments: readonly Segment[]
   const searched = new Map<string, Searched>();
   /** Erasures of a whole lineage when it was last asked about, by its last stream. */
   const seen = new Map<string, number>();
+  /** More streams were asked about than are remembered here: what seems to be new may have been asked about before. */
+  let hasForgotten = false;
 
   const erasuresOf = async (stream: string): Promise<number> => {
-    const known = searched.get(stream) ?? { version: 0, erasures: 0 };
     const { version } = await log.head(stream);
+    // Nothing is held in memory of a stream before it is asked about: only what is erased from then on matters.
+    const known = searched.get(stream) ?? { version, erasures: hasForgotten ? 1 : 0 };
     let { erasures } = known;
     if (version > known.version) {
       const range = { from: known.version + 1, to: version, types: erasingTypes };
       for await (const page of log.read(stream, range)) erasures += page.length;
     }
-    remember(searched, stream, { version, erasures });
+    searched.set(stream, { version, erasures });
     return erasures;
   };
 
@@ -49,7 +45,12 @@ export function createErasureWatch(log: EventLog): (segments: readonly Segment[]
       erasures += await erasuresOf(stream);
     }
     const before = seen.get(last) ?? 0;
-    remember(seen, last, erasures);
+    seen.set(last, erasures);
+    if (searched.size > maxStreams) {
+      searched.clear();
+      seen.clear();
+      hasForgotten = true;
+    }
     return erasures !== before;
   };
 }
