@@ -119,3 +119,5 @@ function usageErrorFrom(error: CommanderError, entry: CommandEntry | undefined):
 const awake = setInterval(() => undefined, 2 ** 30);
 process.exitCode = await main(process.argv.slice(2));
 clearInterval(awake);
+// The client of a store may hold on to a server that never answers. Not reached when nothing is held any more.
+setTimeout(() => process.exit(), 2000).unref();

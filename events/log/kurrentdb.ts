@@ -1,8 +1,8 @@
 import { asyncTail } from "./async-tail.ts";
-import { type EventLog, LogUnavailableError } from "./event-log.ts";
+import { type EventLog, LogFormatError, LogUnavailableError } from "./event-log.ts";
 import { createKurrentClient, type KurrentModule, loadKurrentModule } from "./kurrentdb-client.ts";
 import { createKurrentReader, eventsPerPage } from "./kurrentdb-reader.ts";
-import { createKurrentSession } from "./kurrentdb-session.ts";
+import { createKurrentSession, type KurrentSession } from "./kurrentdb-session.ts";
 import { createKurrentSide } from "./kurrentdb-side.ts";
 import { watchKurrent } from "./kurrentdb-watch.ts";
 import { createKurrentWriter } from "./kurrentdb-writer.ts";
@@ -27,6 +27,8 @@ export interface KurrentOptions {
   readonly pollIntervalMs?: number;
   /** Refuses every write. */
   readonly readOnly?: boolean;
+  /** False: the first call connects, and goes on trying as each call does. Default: what is wrong is told at once. */
+  readonly connect?: boolean;
 }
 
 /** What one server keeps: the log, and the side records of all who use it. Closing the log closes both. */
@@ -36,11 +38,12 @@ export interface KurrentStore {
 }
 
 /**
- * Opens a KurrentDB or EventStoreDB server as an event log. It connects with the first call.
+ * Opens a KurrentDB or EventStoreDB server as an event log.
  *
  * @param url `kurrentdb://user:password@host:2113?tls=true`, also `kurrentdb+discover://` and `esdb://`
  * @throws {MissingEventStoreClientError} neither client is installed
- * @throws {LogUnavailableError} the URL cannot be read
+ * @throws {LogUnavailableError} the URL cannot be read, or the server refuses the user or cannot be reached
+ * @throws {LogFormatError} the server is too old
  * @example
  * const { log } = await openKurrentDb("kurrentdb://127.0.0.1:2113?tls=false");
  */
@@ -60,6 +63,7 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
     }
   };
   const session = createKurrentSession(connect, where, { callTimeoutMs, reconnectMs });
+  if (options.connect !== false) await firstAnswer(session);
   const reader = createKurrentReader(session);
   const news = createNews();
   const writer = createKurrentWriter(session, reader, news.announce);
@@ -170,4 +174,17 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
       },
     },
   };
+}
+
+/** Reads what anybody who may read can read, once. */
+async function firstAnswer(session: KurrentSession): Promise<void> {
+  try {
+    const options = { fromPosition: "end", direction: "backwards", maxCount: 1 } as const;
+    await session.once(async (client) => {
+      for await (const _ of client.readAll(options)) return;
+    });
+  } catch (error) {
+    await session.close();
+    throw error instanceof LogFormatError ? error : session.unavailable(error);
+  }
 }

@@ -65,7 +65,13 @@ export const serverStartMs = 120_000;
 const password = "a password: /@?#";
 let schemas = 0;
 
-export async function startPostgres(settings: readonly string[] = ["fsync=off"]): Promise<PostgresServer> {
+/**
+ * @param around command that runs the server, by its folder: to give it another view of the machine
+ */
+export async function startPostgres(
+  settings: readonly string[] = ["fsync=off"],
+  around: (folder: string) => readonly string[] = () => [],
+): Promise<PostgresServer> {
   if (binaries === undefined) {
     throw new Error("There is no PostgreSQL server. Install it with: apt-get install postgresql");
   }
@@ -100,10 +106,13 @@ export async function startPostgres(settings: readonly string[] = ["fsync=off"])
       `unix_socket_directories=${folder}`,
       ...settings,
     ];
-    server = spawn(join(binaries, "postgres"), ["-D", data, ...options.flatMap((option) => ["-c", option])], {
-      ...run,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const [command = "", ...args] = [
+      ...around(folder),
+      join(binaries, "postgres"),
+      ...["-D", data],
+      ...options.flatMap((option) => ["-c", option]),
+    ];
+    server = spawn(command, args, { ...run, stdio: ["ignore", "ignore", "pipe"] });
     // Also when the process of the tests ends early.
     const { pid } = server;
     process.once("exit", () => {

@@ -1,6 +1,6 @@
 import { generate } from "selfsigned";
 
-/** PEM texts of a server for 127.0.0.1, and of the authority that signed its certificate. */
+/** PEM texts of a server for 127.0.0.1 and localhost, and of the authority that signed its certificate. */
 export interface Certificates {
   readonly authority: string;
   readonly certificate: string;
@@ -26,7 +26,13 @@ export async function makeCertificates(): Promise<Certificates> {
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },
-      { name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 7, ip: "127.0.0.1" },
+          { type: 2, value: "localhost" },
+        ],
+      },
     ],
   });
   return { authority: authority.cert, certificate: server.cert, key: server.private };
