@@ -8,6 +8,7 @@ import { type ListedThread, threadList } from "../../projections/thread-list.ts"
 import type { Assistants } from "./compat/assistant-records.ts";
 import { eventAt } from "./compat/checkpoint-id.ts";
 import type { RunDirectory } from "./compat/run-directory.ts";
+import type { RunLine } from "./compat/run-line.ts";
 import type { WireOptions } from "./compat/wire-values.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -20,6 +21,8 @@ export interface Served {
   readonly projections: OpenProjections;
   readonly assistants: Assistants;
   readonly runs: RunDirectory;
+  /** Runs that stand in line, in the store. */
+  readonly line: RunLine;
   readonly config: ServerConfig;
   readonly logger: Logger;
   readonly metrics: ServerMetrics;

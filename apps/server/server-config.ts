@@ -21,12 +21,16 @@ export const serverConfigSchema = z.strictObject({
   /** 0 takes a free port. */
   port: z.number().int().min(0).max(65_535).default(4270),
   tokens: z.array(tokenSchema).default([]),
+  /** Nothing may be changed, whatever a token says. */
+  readOnly: z.boolean().default(false),
   /** Origins of web pages that may call the server, as `https://chat.example`. Default: none. */
   corsOrigins: z.array(z.string().min(1)).default([]),
   /** What a run does when the thread is busy and the request does not say. */
   multitask: z.enum(["reject", "enqueue", "interrupt", "rollback"]).default("enqueue"),
   /** Milliseconds of silence on a stream before a heartbeat. */
   heartbeatMs: z.number().int().min(10).max(15_000).default(10_000),
+  /** Milliseconds after which another server of the store takes over what stands in line here, when this one is silent. */
+  leaseMs: z.number().int().min(100).default(10_000),
   /** Milliseconds that open runs may go on when the server stops. */
   graceMs: z.number().int().nonnegative().default(10_000),
   /** Bytes up to which an image travels inside its message. */

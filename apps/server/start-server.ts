@@ -2,15 +2,21 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { type Logger, pino } from "pino";
 import type { Agent } from "../../actors/agent-contract.ts";
+import { threadStream } from "../../events/envelope.ts";
 import type { Store } from "../../events/store.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { openProjections } from "../../projections/open-projections.ts";
 import { openAssistants } from "./compat/assistant-records.ts";
-import { createRunDirectory } from "./compat/run-directory.ts";
+import { eventAt } from "./compat/checkpoint-id.ts";
+import { adoptRun } from "./compat/launch-run.ts";
+import { createRunDirectory, RunDroppedError, RunPostponedError } from "./compat/run-directory.ts";
+import { createRunLine } from "./compat/run-line.ts";
+import { findRun } from "./compat/run-records.ts";
 import { createApp } from "./create-app.ts";
 import { createMetrics } from "./metrics.ts";
 import type { Served } from "./served.ts";
 import { readServerConfig, ServerConfigError, type ServerConfigInput } from "./server-config.ts";
+import { createTakeOver } from "./take-over.ts";
 
 export interface StartServerOptions extends ServerConfigInput {
   /** Agents by the name under which clients ask for them. They use `store`. */
@@ -19,6 +25,8 @@ export interface StartServerOptions extends ServerConfigInput {
   readonly store: Store;
   /** Default: silent. */
   readonly logger?: Logger;
+  /** Folder of the built page; default: the one that comes with the package. */
+  readonly pageFolder?: string;
 }
 
 /** A server that takes requests. */
@@ -43,7 +51,7 @@ export interface RunningServer {
  * new Client({ apiUrl: server.url });
  */
 export async function startServer(options: StartServerOptions): Promise<RunningServer> {
-  const { agents, store, logger = pino({ level: "silent" }), ...input } = options;
+  const { agents, store, logger = pino({ level: "silent" }), pageFolder, ...input } = options;
   const config = readServerConfig(input);
   const names = Object.keys(agents);
   const [first] = Object.values(agents);
@@ -52,12 +60,24 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   const closing = new AbortController();
   const projections = await openProjections(store, { registry: first.registry });
   const runs = createRunDirectory();
+  const line = createRunLine({
+    queue: store.queue,
+    graphs: names,
+    leaseMs: config.leaseMs,
+    adopt: (run) => inBackground(adoptRun(served, run), `run ${run.runId} could not be taken over`),
+    begun: async ({ threadId, runId }) => {
+      const record = await findRun(store.log, threadId, runId);
+      return record && eventAt(store.log, threadStream(threadId), record.startVersion);
+    },
+    onError: (error) => logger.warn({ err: error }, "the line of runs could not be looked at"),
+  });
   const served: Served = {
     agents: new Map(Object.entries(agents)),
     store,
     projections,
     assistants: openAssistants(store.log, names),
     runs,
+    line,
     config,
     logger,
     metrics: createMetrics(() => runs.size),
@@ -65,16 +85,37 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     closing: closing.signal,
     background: new Set(),
   };
-  const app = createApp(served, { version: packageJson.version });
+  function inBackground(work: Promise<void>, complaint: string): void {
+    const done = work
+      .catch((error: unknown) => logger.warn({ err: error }, complaint))
+      .finally(() => served.background.delete(done));
+    served.background.add(done);
+  }
+  const app = createApp(served, {
+    version: packageJson.version,
+    ...(pageFolder !== undefined && { pageFolder }),
+  });
   const listening = await listen(app.fetch, config);
   const { port } = listening.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   logger.info({ host: config.host, port, agents: names }, "listening");
 
+  const takeOver = createTakeOver(served);
+  const look = () => {
+    inBackground(line.look(), "the line of runs could not be looked at");
+    inBackground(takeOver(), "open runs of other servers could not be looked at");
+  };
+  look();
+  const looking = setInterval(look, Math.min(maxLookMs, config.leaseMs / 3)).unref();
+
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopping.abort();
-    for (const run of runs.open()) run.drop();
+    clearInterval(looking);
+    for (const run of runs.open()) {
+      run.drop(run.isKept ? new RunPostponedError(run.runId) : new RunDroppedError(run.runId));
+    }
+    const lineStopped = line.stop();
     await settledWithin(runs.idle(), config.graceMs);
     for (const { runId, threadId, graphId } of runs.open()) {
       const cancelling = agents[graphId]?.thread(threadId).cancel("the server stopped");
@@ -90,6 +131,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await settledWithin(closed, maxCloseMs);
     listening.closeAllConnections();
     await closed;
+    await lineStopped;
     await Promise.all(served.background);
     await projections.close();
     logger.info("stopped");
@@ -103,6 +145,9 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     },
   };
 }
+
+/** Milliseconds between looks for runs whose server is gone, at most. */
+const maxLookMs = 1_000;
 
 /** Milliseconds that answers under way may take once everything else is closed. */
 const maxCloseMs = 1_000;

@@ -1,4 +1,3 @@
-import { fork } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { defineTool } from "../../actors/tools/define-tool.ts";
 import { add, callsTools } from "../actors/simple-tools.ts";
 import { bytesOf, framesIn, type ReadFrame, readFrames } from "./read-frames.ts";
 import { afterTest, collect, serveAgent } from "./served-agents.ts";
+import { startServedProcess } from "./start-served-process.ts";
 
 const human = (content: string) => ({ messages: [{ type: "human", content }] });
 
@@ -191,19 +191,7 @@ test("on_disconnect cancel ends the run, continue lets it finish", async () => {
 test("a server that is killed in the middle: who reconnects gets every frame of the log once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "threadfold-kill-"));
   afterTest(() => rm(folder, { recursive: true, force: true }));
-  const start = async (port: number) => {
-    const child = fork(
-      new URL("./served-process.ts", import.meta.url),
-      [join(folder, "t.db"), String(port)],
-      {
-        execArgv: ["--import", "tsx"],
-      },
-    );
-    const [url] = await new Promise<[string]>((resolve) =>
-      child.once("message", (text) => resolve([String(text)])),
-    );
-    return { child, url, port: Number(new URL(url).port) };
-  };
+  const start = (port: number) => startServedProcess(join(folder, "t.db"), { port });
   const first = await start(0);
   const request = (path: string, init?: RequestInit) =>
     fetch(`${first.url}${path}`, {
@@ -224,19 +212,12 @@ test("a server that is killed in the middle: who reconnects gets every frame of 
   try {
     for await (const frame of framesIn(answer)) {
       got.push(frame);
-      if (got.filter(({ event }) => event === "updates").length === 2) first.child.kill("SIGKILL");
+      if (got.filter(({ event }) => event === "updates").length === 2) await first.kill();
     }
   } catch {
     // The socket broke: that is the point.
   }
-  const exited = new Promise((resolve) => first.child.once("exit", resolve));
-  if (first.child.exitCode === null && first.child.signalCode === null) await exited;
-  const second = await start(first.port);
-  afterTest(async () => {
-    const gone = new Promise((resolve) => second.child.once("exit", resolve));
-    second.child.kill("SIGTERM");
-    await gone;
-  });
+  await start(first.port);
   const rest = await readFrames(await request(place, { headers: { "last-event-id": got.at(-1)?.id ?? "" } }));
   const whole = await readFrames(await request(place, { headers: { "last-event-id": "-1" } }));
   expect([...got, ...rest]).toEqual(whole);

@@ -12,6 +12,7 @@ const statusByName: Readonly<Record<string, ContentfulStatusCode>> = {
   ThreadHasChildrenError: 409,
   StreamDeletedError: 409,
   RunDroppedError: 409,
+  RunPostponedError: 503,
   UnknownFieldError: 422,
   InvalidUpdateError: 422,
   InvalidEventError: 422,

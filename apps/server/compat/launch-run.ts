@@ -1,17 +1,28 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { HTTPException } from "hono/http-exception";
 import { v7 as uuidv7 } from "uuid";
+import { z } from "zod";
 import type { Agent, Run, RunOptions, RunResult, Thread } from "../../../actors/agent-contract.ts";
 import { answersFor } from "../../../actors/langchain-input.ts";
+import { threadStream } from "../../../events/envelope.ts";
 import type { Json } from "../../../events/json.ts";
+import { VersionConflict } from "../../../events/log/event-log.ts";
+import type { ClaimedRun } from "../../../events/queue/run-queue.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
 import { traceRun } from "../run-spans.ts";
 import type { Served } from "../served.ts";
 import { agentFor, listedThread } from "../served.ts";
 import type { Assistant } from "./assistant-records.ts";
+import type { CheckpointPlace } from "./checkpoint-id.ts";
+import { describeError } from "./errors.ts";
 import { goBack, goBackTo, rewindFor } from "./go-back.ts";
-import type { RunBody } from "./request-schemas.ts";
-import { type BegunRun, RunDroppedError, type TrackedRun } from "./run-directory.ts";
+import { type RunBody, runSchema } from "./request-schemas.ts";
+import { type BegunRun, RunDroppedError, RunPostponedError, type TrackedRun } from "./run-directory.ts";
+import { queueJson } from "./run-line.ts";
 import { findRun, rolledBack } from "./run-records.ts";
+
+/** Milliseconds between looks at a thread that another process is using. */
+const lookMs = 50;
 
 /** The reference server's words. */
 const busyText =
@@ -124,9 +135,17 @@ async function untilFree(thread: Thread): Promise<void> {
   }
 }
 
-async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptions): Promise<BegunRun> {
+/** @param exact only at the version that the thread is at now */
+async function begin(
+  thread: Thread,
+  agent: Agent,
+  task: Task,
+  given: RunOptions,
+  exact: boolean,
+): Promise<BegunRun> {
   let run: Run;
   const { state, interrupts, version } = await thread.snapshot();
+  const options = exact ? { ...given, expectedVersion: version } : given;
   if (task.kind === "resume") {
     run = thread.resume(
       answersFor(
@@ -157,9 +176,25 @@ async function begin(thread: Thread, agent: Agent, task: Task, options: RunOptio
   return { run, first: first.event, stateBefore: first.event.version === version + 1 ? state : undefined };
 }
 
+/** What a run needs to be started, as far as it is decided when it is asked for. */
+interface RunPlan {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly body: RunBody;
+  readonly strategy: Strategy;
+  readonly assistant: Assistant;
+  /** Where the thread goes back to first. */
+  readonly back: CheckpointPlace | undefined;
+  /** It begins when its turn comes in the store's line. */
+  readonly queued: boolean;
+  readonly stateless: boolean;
+  readonly createdAt: string;
+}
+type Strategy = NonNullable<RunBody["multitask_strategy"]>;
+
 /**
  * Starts a run as a client's request asks for it, after the open one if need be. Resolves when it has begun or stands
- * in line.
+ * in line, which the store remembers.
  *
  * @throws {HTTPException} 404 assistant or checkpoint, 422 busy or not offered
  */
@@ -170,39 +205,126 @@ export async function launchRun(
   options: { readonly stateless?: boolean } = {},
 ): Promise<TrackedRun> {
   if (served.stopping.aborted) throw new HTTPException(503, { message: "The server is stopping." });
-  const { runs, config } = served;
+  const { runs, config, line, store } = served;
   const assistant = await assistantFor(served, body.assistant_id);
   refuseUnsupported(body);
-  const task = taskOf(body);
-  const agent = agentFor(served, assistant.graph_id);
-  const thread = agent.thread(threadId);
+  taskOf(body);
+  const thread = agentFor(served, assistant.graph_id).thread(threadId);
   const strategy = body.multitask_strategy ?? config.multitask;
   const busy = runs.ofThread(threadId).length > 0 || (await thread.info()).status === "running";
   if (busy && strategy === "reject") throw new HTTPException(422, { message: busyText });
   const back = await rewindFor(served, thread, body);
-  const isStamped = options.stateless || runs.graphOf(threadId) === assistant.graph_id;
-  const runId = uuidv7();
+  const plan: RunPlan = {
+    runId: uuidv7(),
+    threadId,
+    body,
+    strategy,
+    assistant,
+    back,
+    queued: busy && strategy === "enqueue",
+    stateless: options.stateless ?? false,
+    createdAt: new Date().toISOString(),
+  };
+  if (plan.queued) {
+    const { runId, createdAt: queuedAt } = plan;
+    const { version: afterVersion } = await store.log.head(threadStream(threadId));
+    const request = queueJson({ body, ...(back && { back }) });
+    await line.add({ runId, threadId, graphId: assistant.graph_id, request, afterVersion, queuedAt });
+  }
+  const tracked = track(served, plan);
+  if (!plan.queued) await tracked.started;
+  return tracked;
+}
+
+const queuedSchema = z.object({
+  body: runSchema,
+  back: z.object({ threadId: z.string(), version: z.number().int() }).optional(),
+});
+
+/** Looks after a run that stands in line and whose server is gone. */
+export async function adoptRun(served: Served, run: ClaimedRun): Promise<void> {
+  const { runId, threadId, queuedAt } = run;
+  const { line, store } = served;
+  try {
+    // Its server may have ended between its beginning and the line.
+    if (await findRun(store.log, threadId, runId)) return await line.leave(runId);
+    const { body, back } = queuedSchema.parse(run.request);
+    const assistant = await assistantFor(served, body.assistant_id);
+    track(served, {
+      runId,
+      threadId,
+      body,
+      strategy: "enqueue",
+      assistant,
+      back,
+      queued: true,
+      stateless: false,
+      createdAt: queuedAt,
+    });
+  } catch (error) {
+    await line.setAside(runId, describeError(error).text);
+  }
+}
+
+function track(served: Served, plan: RunPlan): TrackedRun {
+  const { runs, line } = served;
+  const { runId, threadId, body, strategy, assistant, back, queued, stateless, createdAt } = plan;
+  const task = taskOf(body);
+  const agent = agentFor(served, assistant.graph_id);
+  const thread = agent.thread(threadId);
+  const isStamped = stateless || runs.graphOf(threadId) === assistant.graph_id;
   const runOptions = {
     ...optionsFor(body, assistant, runId, strategy),
     whenBusy: strategy === "reject" ? ("reject" as const) : ("enqueue" as const),
   };
   let undo: (() => Promise<void>) | undefined;
-  const start = async (wasDropped: () => boolean): Promise<BegunRun> => {
-    if (strategy === "interrupt" || strategy === "rollback") await endOpenRun(served, thread, strategy);
-    const go = async () => {
-      if (strategy !== "reject") await untilFree(thread);
-      if (wasDropped()) throw new RunDroppedError(runId);
-      if (back) undo = await goBack(served, thread, back);
+  const launch = async (options: RunOptions, exact: boolean): Promise<BegunRun> => {
+    if (back) undo = await goBack(served, thread, back);
+    try {
+      const begun = await begin(thread, agent, task, options, exact);
+      if (!isStamped) await stampGraph(served, thread, assistant);
+      return begun;
+    } catch (error) {
+      await undo?.();
+      undo = undefined;
+      throw error;
+    }
+  };
+  const go = async (dropped: AbortSignal): Promise<BegunRun> => {
+    if (strategy !== "reject") await untilFree(thread);
+    dropped.throwIfAborted();
+    return launch(runOptions, false);
+  };
+  /** Of two servers that believe that it is their turn, the log lets one. */
+  const goInTurn = async (dropped: AbortSignal): Promise<BegunRun> => {
+    for (;;) {
+      const first = await line.turn({ runId, threadId }, dropped);
+      if (first) return { run: undefined, first, stateBefore: undefined };
+      await untilFree(thread);
+      dropped.throwIfAborted();
+      if (!line.holds(runId)) continue;
       try {
-        const begun = await begin(thread, agent, task, runOptions);
-        if (!isStamped) await stampGraph(served, thread, assistant);
-        return begun;
+        return await launch({ ...runOptions, whenBusy: "reject" }, true);
       } catch (error) {
-        await undo?.();
-        throw error;
+        const isLate = error instanceof VersionConflict || (error as Error).name === "ThreadBusyError";
+        if (!isLate) throw error;
+        await pause(lookMs);
       }
-    };
-    return strategy === "enqueue" ? runs.inLine(threadId, go) : go();
+    }
+  };
+  const start = async (dropped: AbortSignal): Promise<BegunRun> => {
+    if (strategy === "interrupt" || strategy === "rollback") await endOpenRun(served, thread, strategy);
+    if (!queued) return strategy === "enqueue" ? runs.inLine(threadId, () => go(dropped)) : go(dropped);
+    try {
+      const begun = await goInTurn(dropped);
+      await line.leave(runId);
+      return begun;
+    } catch (error) {
+      if (error instanceof RunPostponedError) await line.giveBack(runId);
+      else if (error instanceof RunDroppedError) await line.leave(runId);
+      else await line.setAside(runId, describeError(error).text);
+      throw error;
+    }
   };
   const settle = async ({ status }: RunResult) => {
     served.metrics.runs.inc({ graph: assistant.graph_id, status });
@@ -216,8 +338,9 @@ export async function launchRun(
       threadId,
       graphId: assistant.graph_id,
       assistantId: assistant.assistant_id,
-      createdAt: new Date().toISOString(),
+      createdAt,
       multitaskStrategy: strategy,
+      isKept: queued,
       metadata: runOptions.metadata ?? {},
       kwargs: { ...kwargs, config: runConfig ?? {} },
     },
@@ -225,8 +348,7 @@ export async function launchRun(
     settle,
   );
   tracked.started
-    .then(({ run }) => traceRun(run, assistant.graph_id))
+    .then(({ run }) => run && traceRun(run, assistant.graph_id))
     .catch((error: unknown) => served.logger.debug({ err: error, runId }, "a run did not begin"));
-  if (!(busy && strategy === "enqueue")) await tracked.started;
   return tracked;
 }

@@ -11,9 +11,20 @@ export class RunDroppedError extends Error {
   }
 }
 
+/** The server stopped before a run had begun. It stands in line still, for the next server of the store. */
+export class RunPostponedError extends Error {
+  override readonly name = "RunPostponedError";
+  constructor(readonly runId: string) {
+    super(
+      `The server stopped before run ${runId} began. It is kept, and begins when a server is started again.`,
+    );
+  }
+}
+
 /** A run that has begun, with what its followers need and would else read from the log. */
 export interface BegunRun {
-  readonly run: Run;
+  /** Undefined when another server executes it. */
+  readonly run: Run | undefined;
   /** `RunStarted`. */
   readonly first: RecordedEvent;
   /** The state before `first`; undefined when something else was recorded in between. */
@@ -28,6 +39,8 @@ export interface TrackedRun {
   readonly assistantId: string;
   readonly createdAt: string;
   readonly multitaskStrategy: string;
+  /** Its request is in the store until it has begun. */
+  readonly isKept: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly kwargs: Readonly<Record<string, unknown>>;
   /** The run once its first event is recorded. Rejects when it never began. */
@@ -35,8 +48,8 @@ export interface TrackedRun {
   /** How it ended, when all that belongs to its end is done. Never rejects; undefined: it never began. */
   readonly finished: Promise<RunResult | undefined>;
   readonly status: () => WireRunStatus;
-  /** Takes a run out of the line. True when it had not begun. */
-  drop(): boolean;
+  /** Takes a run out of the line. True when it had not begun. @param reason default: `RunDroppedError` */
+  drop(reason?: Error): boolean;
 }
 
 /** The runs that were asked for in this process, as long as they are not over, and the lines that they stand in. */
@@ -49,12 +62,12 @@ export interface RunDirectory {
   graphOf(threadId: string): string | undefined;
   /**
    * Tracks a run.
-   * @param start begins it; `wasDropped` tells whether it is still wanted
+   * @param start begins it; its signal aborts when the run is not wanted any more
    * @param settle what belongs to its end besides the end itself
    */
   add(
     facts: Omit<TrackedRun, "started" | "finished" | "status" | "drop">,
-    start: (wasDropped: () => boolean) => Promise<BegunRun>,
+    start: (dropped: AbortSignal) => Promise<BegunRun>,
     settle: (result: RunResult) => Promise<void>,
   ): TrackedRun;
   /** Does one thing after the other for each thread. */
@@ -86,11 +99,13 @@ export function createRunDirectory(): RunDirectory {
       const [oldest] = graphs.keys();
       if (graphs.size > maxRememberedGraphs && oldest !== undefined) graphs.delete(oldest);
       let status: WireRunStatus = "pending";
-      let dropped = false;
-      const started = start(() => dropped);
+      const dropping = new AbortController();
+      const started = start(dropping.signal);
       const finish = async (): Promise<RunResult | undefined> => {
         try {
           const { run } = await started;
+          // The log tells the rest.
+          if (!run) return undefined;
           status = "running";
           const result = await run.result;
           await settle(result);
@@ -109,9 +124,9 @@ export function createRunDirectory(): RunDirectory {
         started,
         finished,
         status: () => status,
-        drop() {
+        drop(reason = new RunDroppedError(runId)) {
           if (status !== "pending") return false;
-          dropped = true;
+          dropping.abort(reason);
           return true;
         },
       };

@@ -11,7 +11,8 @@ import type { TrackedRun } from "./run-directory.ts";
 import { findRun, readRuns } from "./run-records.ts";
 import { framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
 import { finalValues, waitText } from "./run-values.ts";
-import { isHidden, wireRecord, wireTracked } from "./run-wire.ts";
+import { isHidden, wireRecord, wireTracked, wireWaiting } from "./run-wire.ts";
+import { untilTracked, waitingRun, waitingRuns } from "./waiting-runs.ts";
 
 /** Answers with an event stream. */
 export function streamAnswer(
@@ -38,7 +39,7 @@ export function streamAnswer(
 export function cancelOn(served: Served, tracked: TrackedRun): void {
   if (tracked.drop()) return;
   tracked.started
-    .then(({ run }) => run.cancel("the client went away"))
+    .then(({ run }) => run?.cancel("the client went away"))
     .catch((error: unknown) =>
       served.logger.debug({ err: error, runId: tracked.runId }, "cancel after disconnect"),
     );
@@ -120,6 +121,8 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
     const wanted = { limit: wholeNumber("limit", limit), offset: wholeNumber("offset", offset) };
     const found: Record<string, unknown>[] = [];
     const pending = served.runs.ofThread(threadId).filter((run) => run.status() === "pending");
+    const others = await waitingRuns(served, threadId);
+    for (const run of others.toReversed()) found.push(wireWaiting(run));
     for (const run of pending.toReversed()) found.push(wireTracked(run));
     for await (const record of readRuns(log, threadId)) {
       if (await isHidden(side, threadId, record.runId)) continue;
@@ -134,11 +137,17 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
     const { threadId, runId } = c.req.param();
     const tracked = served.runs.get(runId);
     if (tracked?.threadId === threadId && tracked.status() === "pending") return c.json(wireTracked(tracked));
+    const waiting = tracked ? undefined : await waitingRun(served, threadId, runId);
+    if (waiting) return c.json(wireWaiting(waiting));
     return c.json(wireRecord(await recordFor(threadId, runId), tracked));
   });
 
   app.delete("/threads/:threadId/runs/:runId", async (c) => {
     const { threadId, runId } = c.req.param();
+    if (await waitingRun(served, threadId, runId)) {
+      await served.line.leave(runId);
+      return c.body(null, 204);
+    }
     const record = await recordFor(threadId, runId);
     if (record.status === "running") {
       throw new HTTPException(409, { message: "The run is open. Cancel it before it is deleted." });
@@ -150,6 +159,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
 
   app.get("/threads/:threadId/runs/:runId/join", async (c) => {
     const { threadId, runId } = c.req.param();
+    await untilTracked(served, threadId, runId);
     if (served.runs.get(runId)?.threadId !== threadId) await recordFor(threadId, runId);
     const text = waitText(finalValues(served, threadId, runId));
     const headers = { "Content-Type": "application/json" };
@@ -159,6 +169,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
   app.get("/threads/:threadId/runs/:runId/stream", async (c) => {
     const { threadId, runId } = c.req.param();
     const modes = c.req.queries("stream_mode");
+    await untilTracked(served, threadId, runId);
     const tracked = served.runs.get(runId);
     const options = {
       modes: modesOf(
@@ -207,9 +218,17 @@ export async function cancelRun(
   action: "interrupt" | "rollback",
 ): Promise<{ readonly ended: Promise<void> }> {
   const tracked = served.runs.get(runId);
-  if (tracked?.threadId === threadId && tracked.drop()) return { ended: Promise.resolve() };
+  if (tracked?.threadId === threadId && tracked.drop()) {
+    await served.line.leave(runId);
+    return { ended: Promise.resolve() };
+  }
   const record = await findRun(served.store.log, threadId, runId);
-  if (!record) throw new HTTPException(404, { message: "Run not found" });
+  if (!record) {
+    if (!(await waitingRun(served, threadId, runId)))
+      throw new HTTPException(404, { message: "Run not found" });
+    await served.line.leave(runId);
+    return { ended: Promise.resolve() };
+  }
   if (record.status !== "running") {
     throw new HTTPException(409, { message: `Run ${runId} is over: its status is ${record.status}.` });
   }

@@ -1,4 +1,5 @@
 import type { SideStore } from "../../../events/log/side-store.ts";
+import type { QueueEntry } from "../../../events/queue/run-queue.ts";
 import type { TrackedRun } from "./run-directory.ts";
 import type { RunRecord } from "./run-records.ts";
 
@@ -19,6 +20,26 @@ export function wireTracked(run: TrackedRun): Record<string, unknown> {
     metadata: run.metadata,
     kwargs: run.kwargs,
     multitask_strategy: run.multitaskStrategy,
+  };
+}
+
+/** A run that stands in line and that no server executes yet, or that could not be started. */
+export function wireWaiting(entry: QueueEntry): Record<string, unknown> {
+  const { runId, threadId, queuedAt, state, reason, request } = entry;
+  const { body } = request as {
+    readonly body?: { readonly metadata?: unknown; readonly assistant_id?: unknown };
+  };
+  return {
+    run_id: runId,
+    thread_id: threadId,
+    assistant_id: body?.assistant_id ?? null,
+    created_at: queuedAt,
+    updated_at: queuedAt,
+    status: state === "parked" ? "error" : "pending",
+    metadata: body?.metadata ?? {},
+    kwargs: {},
+    multitask_strategy: "enqueue",
+    ...(reason !== undefined && { error: reason }),
   };
 }
 

@@ -98,6 +98,7 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
     const threadId = c.req.param("threadId");
     const thread = await threadFor(served, threadId);
     for (const run of served.runs.ofThread(threadId)) run.drop();
+    for (const { runId } of await served.line.ofThread(threadId)) await served.line.leave(runId);
     await thread.cancel("the thread was deleted");
     await thread.passivate();
     await removeThread(served, threadId);
