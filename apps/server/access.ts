@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { originOf, type Served } from "./served.ts";
-import { type Scope, scopes, type TokenEntry } from "./server-config.ts";
+import { type Scope, type ServerConfig, scopes, type TokenEntry } from "./server-config.ts";
 
 /** Who makes a request, and what it may do. */
 export interface Access {
@@ -54,7 +54,7 @@ const open = new Set(["/ok", "/healthz"]);
 /** The scope that a request needs. */
 function scopeFor(method: string, path: string): Scope {
   if (admin.test(path)) return "admin";
-  if (method === "GET" || method === "HEAD" || (method === "POST" && reading.test(path))) return "read";
+  if (onlyReads(method, path)) return "read";
   if (method === "DELETE" || (path.startsWith("/assistants") && method !== "GET")) return "admin";
   return "run";
 }
@@ -63,10 +63,21 @@ function allows(given: Scope, needed: Scope): boolean {
   return scopes.indexOf(given) >= scopes.indexOf(needed);
 }
 
+/** True for requests that change nothing. */
+function onlyReads(method: string, path: string): boolean {
+  return method === "GET" || method === "HEAD" || (method === "POST" && reading.test(path));
+}
+
 /** Lets requests with a known token pass, as far as its scope goes. */
-export function requireToken(tokens: readonly TokenEntry[]): MiddlewareHandler<ServerEnv> {
+export function requireToken({
+  tokens,
+  readOnly,
+}: Pick<ServerConfig, "tokens" | "readOnly">): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     if (c.req.method === "OPTIONS" || open.has(c.req.path)) return next();
+    if (readOnly && !onlyReads(c.req.method, c.req.path)) {
+      throw new HTTPException(403, { message: "This server is open for reading only. Nothing was changed." });
+    }
     if (tokens.length === 0) {
       c.set("access", everybody);
       return next();

@@ -13,20 +13,25 @@ import { nativeRoutes } from "./native/native-routes.ts";
 import { answerProblem } from "./native/problem.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { operationRoutes } from "./operation-routes.ts";
+import { pageRoutes } from "./page-routes.ts";
 import type { Served } from "./served.ts";
 
 /** Paths below `/threads` that name no thread. */
 const notThreads = new Set(["search", "count", "prune"]);
 
 /** All routes of a server, with what guards them. */
-export function createApp(served: Served, options: { readonly version: string }): Hono<ServerEnv> {
+export function createApp(
+  served: Served,
+  options: { readonly version: string; readonly pageFolder?: string },
+): Hono<ServerEnv> {
   const { config } = served;
   const app = new Hono<ServerEnv>();
   app.use(observeRequests(served));
   app.use(secureHeaders({ crossOriginResourcePolicy: "cross-origin" }));
   app.use(refuseForeign(config));
+  app.route("/", pageRoutes(options.pageFolder));
   app.use(allowOrigins(config.corsOrigins));
-  app.use(requireToken(config.tokens));
+  app.use(requireToken(config));
   app.use(limitRate(config));
   app.use(limitBody(config.maxBodyBytes));
   const checkThread = requireThread(served);

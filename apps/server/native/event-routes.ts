@@ -7,6 +7,7 @@ import { eventAt } from "../compat/checkpoint-id.ts";
 import { streamAnswer } from "../compat/run-routes.ts";
 import { originOf, type Served } from "../served.ts";
 import { addRoute } from "./add-route.ts";
+import { briefEvent } from "./brief-event.ts";
 import { liveEvents } from "./live-events.ts";
 import { eventSchema, shownEvent } from "./shown-event.ts";
 
@@ -16,7 +17,12 @@ const types = z
   .optional();
 const version = z.coerce.number().int().min(0).optional();
 const limit = z.coerce.number().int().min(1).max(1000).default(100);
-const live = z.object({ type: types, after: z.string().optional() });
+const live = z.object({
+  type: types,
+  after: z.string().optional(),
+  /** `none`: events come without their data. */
+  data: z.enum(["whole", "none"]).default("whole"),
+});
 
 /** Events of one thread and of all, stored and live. */
 export function addEventRoutes(app: OpenAPIHono<ServerEnv>, served: Served): void {
@@ -38,7 +44,14 @@ export function addEventRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
     async (c, { query, params }) => {
       const stream = threadStream(params.threadId ?? "");
       const after = c.req.header("last-event-id") ?? query.after;
-      const frames = liveEvents(served, { stream, after, types: query.type, isShown: async () => true });
+      const bare = query.data === "none";
+      const frames = liveEvents(served, {
+        stream,
+        after,
+        types: query.type,
+        isShown: async () => true,
+        bare,
+      });
       return streamAnswer(served, frames.items, { headers: {}, onClose: frames.close });
     },
   );
@@ -56,6 +69,8 @@ export function addEventRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
         run: z.string().optional(),
         limit,
         dir: z.enum(["asc", "desc"]).default("asc"),
+        /** `brief`: long texts and lists in their data are cut. */
+        data: z.enum(["whole", "brief"]).default("whole"),
       }),
       response: z.object({
         events: z.array(eventSchema),
@@ -83,7 +98,7 @@ export function addEventRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
             next = event.version;
             break read;
           }
-          events.push(shownEvent(event));
+          events.push(query.data === "brief" ? briefEvent(shownEvent(event)) : shownEvent(event));
         }
       }
       c.header("ETag", `"${params.threadId}@${head}"`);
@@ -139,7 +154,8 @@ export function addEventRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
     async (c, { query }) => {
       const after = c.req.header("last-event-id") ?? query.after;
       const isShown = owned(accessOf(c).owner);
-      const frames = liveEvents(served, { stream: undefined, after, types: query.type, isShown });
+      const bare = query.data === "none";
+      const frames = liveEvents(served, { stream: undefined, after, types: query.type, isShown, bare });
       return streamAnswer(served, frames.items, { headers: {}, onClose: frames.close });
     },
   );

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from "../../../events/envelope.ts";
 import type { Served } from "../served.ts";
 import type { SseFrame } from "../sse.ts";
+import { bareEvent } from "./brief-event.ts";
 import { shownEvent } from "./shown-event.ts";
 
 /**
@@ -17,6 +18,8 @@ export function liveEvents(
     readonly after: string | undefined;
     readonly types: readonly string[] | undefined;
     readonly isShown: (event: RecordedEvent) => Promise<boolean>;
+    /** Without their data. */
+    readonly bare?: boolean;
   },
 ): { readonly items: AsyncIterable<SseFrame>; readonly close: () => void } {
   const gone = new AbortController();
@@ -28,7 +31,7 @@ async function* follow(
   { store }: Served,
   options: Parameters<typeof liveEvents>[1] & { readonly signal: AbortSignal },
 ): AsyncGenerator<SseFrame> {
-  const { stream, after, types, isShown, signal } = options;
+  const { stream, after, types, isShown, bare = false, signal } = options;
   const fromBeginning = after === "0" || after === "-1";
   if (after !== undefined && !fromBeginning && !(await isPosition(store.log, after))) {
     yield {
@@ -49,7 +52,8 @@ async function* follow(
   for await (const item of store.log.subscribe(subscription)) {
     if (item.kind === "caught-up") yield { event: "caught-up", data: { position: item.position ?? null } };
     else if (await isShown(item.event)) {
-      yield { event: item.event.type, data: shownEvent(item.event), id: item.event.position };
+      const data = bare ? bareEvent(item.event) : shownEvent(item.event);
+      yield { event: item.event.type, data, id: item.event.position };
     }
   }
 }

@@ -1,18 +1,24 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ServerEnv } from "../access.ts";
 import type { Served } from "../served.ts";
+import { addAccessRoutes } from "./access-routes.ts";
 import { addContentRoutes } from "./content-routes.ts";
 import { addEventRoutes } from "./event-routes.ts";
+import { addOutlineRoutes } from "./outline-routes.ts";
 import { addProjectionRoutes } from "./projection-routes.ts";
 import { addStateRoutes } from "./state-routes.ts";
 import { addThreadRoutes } from "./thread-routes.ts";
+import { addTimelineRoutes } from "./timeline-routes.ts";
 
 /** `/log/v1`, and the document that describes it. */
 export function nativeRoutes(served: Served, options: { readonly version: string }): OpenAPIHono<ServerEnv> {
   const app = new OpenAPIHono<ServerEnv>();
+  addAccessRoutes(app, served, options);
   addThreadRoutes(app, served);
   addEventRoutes(app, served);
+  addTimelineRoutes(app, served);
   addStateRoutes(app, served);
+  addOutlineRoutes(app, served);
   addContentRoutes(app, served);
   addProjectionRoutes(app, served);
   const document = app.getOpenAPI31Document({

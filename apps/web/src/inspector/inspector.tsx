@@ -1,0 +1,55 @@
+import { Tabs } from "radix-ui";
+import { Suspense } from "react";
+import { useWords } from "../i18n/language.ts";
+import { useKeys } from "../keys/keys.ts";
+import { Loading } from "../parts/notices.tsx";
+import { go, usePlace } from "../place/place.ts";
+import { shellWords } from "../shell/words.ts";
+import { type InspectorTab, inspectorTabs } from "./tabs.ts";
+import "./inspector.css";
+
+function TabTitle({ tab }: { readonly tab: InspectorTab }) {
+  const { title } = useWords(tab.title);
+  const words = useWords(shellWords);
+  useKeys([
+    {
+      keys: [tab.shortcut],
+      does: words.keyTab(title),
+      group: words.inspector,
+      run: () => go({ tab: tab.name }),
+    },
+  ]);
+  return (
+    <Tabs.Trigger className="tab" value={tab.name}>
+      {title}
+    </Tabs.Trigger>
+  );
+}
+
+/** What the thread is at the shown version, from several sides. */
+export function Inspector() {
+  const words = useWords(shellWords);
+  const place = usePlace();
+  const chosen = inspectorTabs.find(({ name }) => name === place.tab) ?? inspectorTabs[0];
+  return (
+    <Tabs.Root
+      className="inspector"
+      value={chosen.name}
+      onValueChange={(name) => go({ tab: name })}
+      activationMode="manual"
+    >
+      <Tabs.List className="tab-list" aria-label={words.inspector}>
+        {inspectorTabs.map((tab) => (
+          <TabTitle key={tab.name} tab={tab} />
+        ))}
+      </Tabs.List>
+      {inspectorTabs.map((tab) => (
+        <Tabs.Content key={tab.name} className="tab-content" value={tab.name} tabIndex={-1}>
+          <Suspense fallback={<Loading />}>
+            <tab.component />
+          </Suspense>
+        </Tabs.Content>
+      ))}
+    </Tabs.Root>
+  );
+}

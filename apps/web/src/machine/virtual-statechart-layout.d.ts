@@ -1,0 +1,3 @@
+declare module "virtual:statechart-layout" {
+  export const layout: import("./statechart-layout.ts").StatechartLayout;
+}

@@ -1,0 +1,143 @@
+import { Suspense, useEffect, useState } from "react";
+import { connection } from "../api/connection.ts";
+import { useValue } from "../api/value-store.ts";
+import { useWords } from "../i18n/language.ts";
+import { Inspector } from "../inspector/inspector.tsx";
+import { HelpSheet } from "../keys/help-sheet.tsx";
+import { useKeys } from "../keys/keys.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Failed, Loading } from "../parts/notices.tsx";
+import { usePlace } from "../place/place.ts";
+import { TimeSlider } from "../slider/time-slider.tsx";
+import { OpenThreadProvider, useThreadView } from "../thread-view/use-thread.tsx";
+import { ThreadsList } from "../threads/threads-list.tsx";
+import { readAccess } from "./access.ts";
+import { PaneBar } from "./pane-bar.tsx";
+import { panes } from "./panes.ts";
+import { screens } from "./screens.ts";
+import { TokenDialog } from "./token-dialog.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { shellWords } from "./words.ts";
+import "./shell.css";
+
+/** Parts of the page, of which narrow windows show one at a time. */
+const columns = ["threads", "centre", "inspector"] as const;
+type Column = (typeof columns)[number];
+
+function OfflineBanner() {
+  const words = useWords(shellWords);
+  if (useValue(connection).state === "online") return null;
+  return (
+    <div className="offline-banner" role="alert">
+      <Icon name="warn" />
+      {words.offline}
+    </div>
+  );
+}
+
+function ThreadColumns() {
+  const words = useWords(shellWords);
+  const place = usePlace();
+  const { status, problem } = useThreadView();
+  const pane = panes.find(({ name }) => name === place.pane) ?? panes[0];
+  if (problem) {
+    return (
+      <main className="centre" id="centre">
+        <Failed problem={problem} />
+      </main>
+    );
+  }
+  return (
+    <>
+      <main className="centre" id="centre">
+        <PaneBar shown={pane} />
+        {status === "loading" ? (
+          <Loading />
+        ) : (
+          <Suspense fallback={<Loading />}>
+            <pane.component />
+          </Suspense>
+        )}
+      </main>
+      <aside className="inspector-column" aria-label={words.inspector}>
+        {status === "ready" && <Inspector />}
+      </aside>
+      <footer className="slider-bar">{status === "ready" && <TimeSlider />}</footer>
+    </>
+  );
+}
+
+function Body() {
+  const words = useWords(shellWords);
+  const { screen: screenName, thread } = usePlace();
+  const screen = screens.find(({ name }) => name === screenName);
+  if (screen) {
+    return (
+      <main className="screen" id="centre">
+        <Suspense fallback={<Loading />}>
+          <screen.component />
+        </Suspense>
+      </main>
+    );
+  }
+  if (thread === undefined) {
+    return (
+      <main className="centre nothing-open" id="centre">
+        <Empty icon="thread" title={words.nothingOpenTitle}>
+          <p>{words.nothingOpenText}</p>
+        </Empty>
+      </main>
+    );
+  }
+  return (
+    <OpenThreadProvider thread={thread}>
+      <ThreadColumns />
+    </OpenThreadProvider>
+  );
+}
+
+/** The whole page. */
+export function App() {
+  const words = useWords(shellWords);
+  const place = usePlace();
+  const [help, setHelp] = useState(false);
+  const [column, setColumn] = useState<Column>(place.thread === undefined ? "threads" : "centre");
+  useEffect(() => {
+    readAccess().catch(() => undefined);
+  }, []);
+  useEffect(() => {
+    if (place.thread !== undefined || place.screen !== undefined) setColumn("centre");
+  }, [place.thread, place.screen]);
+  useKeys([{ keys: ["?"], does: words.keyHelp, group: words.general, run: () => setHelp(true) }]);
+  const names = { threads: words.showThreads, centre: words.showCentre, inspector: words.showInspector };
+  return (
+    <div className="page" data-column={column}>
+      <a className="skip-link" href="#centre">
+        {words.skip}
+      </a>
+      <TopBar onHelp={() => setHelp(true)} />
+      <OfflineBanner />
+      <div className="column-switch">
+        {columns.map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="button"
+            aria-pressed={column === one}
+            onClick={() => setColumn(one)}
+          >
+            {names[one]}
+          </button>
+        ))}
+      </div>
+      <div className="columns">
+        <nav className="threads-column" aria-label={words.threads}>
+          <ThreadsList />
+        </nav>
+        <Body />
+      </div>
+      {help && <HelpSheet onClose={() => setHelp(false)} />}
+      <TokenDialog />
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { defineWords } from "../i18n/language.ts";
+
+export const sliderWords = defineWords(
+  {
+    group: "Time",
+    slider: "Version",
+    valueText: (at: string, head: string, event: string) => `version ${at} of ${head}, ${event}`,
+    beginning: "before the first event",
+    first: "First version",
+    previousTurn: "Previous turn",
+    previous: "Previous version",
+    play: "Play",
+    pause: "Pause",
+    next: "Next version",
+    nextTurn: "Next turn",
+    goTo: "Go to version",
+    live: "Live",
+    liveHint: "Follow the newest version",
+    of: (head: string) => `of ${head}`,
+  },
+  {
+    group: "时间",
+    slider: "版本",
+    valueText: (at: string, head: string, event: string) => `第 ${at} 版，共 ${head} 版，${event}`,
+    beginning: "第一个事件之前",
+    first: "最初版本",
+    previousTurn: "上一轮",
+    previous: "上一版本",
+    play: "播放",
+    pause: "暂停",
+    next: "下一版本",
+    nextTurn: "下一轮",
+    goTo: "跳到版本",
+    live: "实时",
+    liveHint: "跟随最新版本",
+    of: (head: string) => `/ ${head}`,
+  },
+);
