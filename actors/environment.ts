@@ -33,6 +33,8 @@ export function openEnvironment(
     store,
     fold,
     hooks: new Set(hookPhases.filter((phase) => assembly.middleware.some((one) => one[phase]))),
+    wrapsModelCalls: assembly.middleware.some(({ wrapModelCall }) => wrapModelCall !== undefined),
+    releases: assembly.middleware.some(({ release }) => release !== undefined),
     reader: createStateReader({ log, side, reducer: fold.reducer, registry: assembly.registry }),
     lease: createLease({ side, leaseMs, onRenewal }),
     hasher: createStateHasher(),

@@ -1,6 +1,7 @@
 import type * as ChatModels from "@langchain/core/language_models/chat_models";
 import type * as Messages from "@langchain/core/messages";
 import type * as Outputs from "@langchain/core/outputs";
+import type * as Prompts from "@langchain/core/prompt_values";
 import type * as Tools from "@langchain/core/tools";
 import type * as FunctionCalling from "@langchain/core/utils/function_calling";
 import type * as JsonSchemas from "@langchain/core/utils/json_schema";
@@ -24,6 +25,7 @@ export let coerceMessageLikeToMessage: typeof Messages.coerceMessageLikeToMessag
 export let isBaseMessage: typeof Messages.isBaseMessage;
 export let BaseChatModel: typeof ChatModels.BaseChatModel;
 export type BaseChatModel = ChatModels.BaseChatModel;
+export let ChatPromptValue: typeof Prompts.ChatPromptValue;
 export let ChatGenerationChunk: typeof Outputs.ChatGenerationChunk;
 export let ToolInputParsingException: typeof Tools.ToolInputParsingException;
 export let tool: typeof Tools.tool;
@@ -31,9 +33,10 @@ export let convertToOpenAITool: typeof FunctionCalling.convertToOpenAITool;
 export let toJsonSchema: typeof JsonSchemas.toJsonSchema;
 
 async function load(): Promise<void> {
-  const [messages, chatModels, outputs, tools, functionCalling, jsonSchemas] = await Promise.all([
+  const [messages, chatModels, prompts, outputs, tools, functionCalling, jsonSchemas] = await Promise.all([
     import("@langchain/core/messages"),
     import("@langchain/core/language_models/chat_models"),
+    import("@langchain/core/prompt_values"),
     import("@langchain/core/outputs"),
     import("@langchain/core/tools"),
     import("@langchain/core/utils/function_calling"),
@@ -42,6 +45,7 @@ async function load(): Promise<void> {
   ({ AIMessage, AIMessageChunk, ChatMessage, FunctionMessage, HumanMessage, RemoveMessage } = messages);
   ({ SystemMessage, ToolMessage, coerceMessageLikeToMessage, isBaseMessage } = messages);
   ({ BaseChatModel } = chatModels);
+  ({ ChatPromptValue } = prompts);
   ({ ChatGenerationChunk } = outputs);
   ({ ToolInputParsingException, tool } = tools);
   ({ convertToOpenAITool } = functionCalling);

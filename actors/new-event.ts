@@ -13,12 +13,13 @@ export interface EventOrigin {
   readonly cause?: string | undefined;
   readonly runId?: string | undefined;
   readonly step?: number | undefined;
+  /** Its id, when that was minted before. */
+  readonly id?: string | undefined;
 }
 
 /** Mints the id of an event and puts its envelope together. */
 export function newEvent({ type, data }: EventDraft<string, Json>, origin: EventOrigin): NewEvent {
-  const id = mintId();
-  const { schema, by, recordedAt, cause, runId, step } = origin;
+  const { schema, by, recordedAt, cause, runId, step, id = mintId() } = origin;
   const metadata = {
     schema,
     by,

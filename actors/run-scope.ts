@@ -41,6 +41,14 @@ export class RunClosedError extends Error {
   }
 }
 
+/** A draft that waits for the next batch. */
+export interface PendingDraft extends AttributedDraft {
+  /** Set when later events name it as their cause already. */
+  readonly id?: string;
+  readonly cause?: string | undefined;
+  readonly step?: number;
+}
+
 /** What all threads of one agent share. */
 export interface Environment {
   readonly assembly: Assembly;
@@ -48,6 +56,9 @@ export interface Environment {
   readonly fold: ViewFold;
   /** Phases in which some middleware has a hook. */
   readonly hooks: ReadonlySet<RunPhase>;
+  /** Some middleware has such a function. */
+  readonly wrapsModelCalls: boolean;
+  readonly releases: boolean;
   readonly reader: StateReader;
   readonly lease: Lease;
   readonly hasher: StateHasher;
@@ -63,8 +74,10 @@ export interface ThreadMemory {
 
 /** Ids of recorded events that lead to the next ones. */
 interface Trail {
-  /** The latest event that the run goes on from. */
+  /** The latest event that the run goes on from. It may wait for the next batch. */
   last: string | undefined;
+  /** The latest of them that is in the log. */
+  recorded: string | undefined;
   modelCall: string | undefined;
   cancel: string | undefined;
   readonly toolCalls: Map<string, string>;
@@ -84,7 +97,7 @@ export interface RunScope {
   /** Version before the run. */
   fromVersion: number;
   /** Drafts of this batch so far, and the state after them. */
-  pending: AttributedDraft[];
+  pending: PendingDraft[];
   draftedState: State | undefined;
   draftedFacts: ThreadFacts | undefined;
   /** Questions that the run ends with. */
@@ -108,17 +121,29 @@ export interface RunScope {
 /** A run before its first step. */
 export function createScope({
   thread,
-  ...given
+  runId,
+  options,
+  signal,
+  items,
 }: Pick<RunScope, "runId" | "options" | "signal" | "items"> & {
   readonly thread: Pick<RunScope, "environment" | "memory" | "appender"> & { readonly id: string };
 }): RunScope {
   return {
-    ...given,
+    runId,
+    options,
+    signal,
+    items,
     environment: thread.environment,
     memory: thread.memory,
     appender: thread.appender,
     threadId: thread.id,
-    trail: { last: undefined, modelCall: undefined, cancel: undefined, toolCalls: new Map() },
+    trail: {
+      last: undefined,
+      recorded: undefined,
+      modelCall: undefined,
+      cancel: undefined,
+      toolCalls: new Map(),
+    },
     fromVersion: 0,
     pending: [],
     draftedState: undefined,
@@ -146,7 +171,7 @@ export function openHookInterrupts(facts: ThreadFacts): readonly Interrupt[] {
 }
 
 /** Adds drafts to the batch that the next model call, tool call or end of the run will append. */
-export function addPending(scope: RunScope, drafts: readonly AttributedDraft[], state: State): void {
+export function addPending(scope: RunScope, drafts: readonly PendingDraft[], state: State): void {
   const { fold } = scope.environment;
   let facts = factsOf(scope);
   let version = scope.appender.view.version + scope.pending.length;
@@ -160,7 +185,7 @@ export function addPending(scope: RunScope, drafts: readonly AttributedDraft[], 
 }
 
 /** Takes the drafts of the batch, for appending. */
-export function takePending(scope: RunScope): readonly AttributedDraft[] {
+export function takePending(scope: RunScope): readonly PendingDraft[] {
   const drafts = scope.pending;
   scope.pending = [];
   scope.draftedState = undefined;
@@ -168,8 +193,8 @@ export function takePending(scope: RunScope): readonly AttributedDraft[] {
   return drafts;
 }
 
-export function planned(drafts: readonly AttributedDraft[], cause: string | undefined): PlannedEvent[] {
-  return drafts.map(({ draft, by }) => ({ draft, by, cause }));
+export function planned(drafts: readonly PendingDraft[], cause: string | undefined): PlannedEvent[] {
+  return drafts.map((draft) => ({ ...draft, cause: draft.cause ?? cause }));
 }
 
 /** @throws {RunLostError} */
@@ -202,6 +227,7 @@ export function followTrail(
   events: readonly RecordedEvent[],
 ): void {
   const { trail, usage } = scope;
+  const { last } = trail;
   for (const { id, type, data } of events) {
     const fields = data as {
       readonly callId?: string;
@@ -231,6 +257,7 @@ export function followTrail(
         break;
     }
   }
+  if (trail.last !== last || events.some(({ id }) => id === last)) trail.recorded = trail.last;
 }
 
 const noContext: Readonly<Record<string, unknown>> = Object.freeze({});

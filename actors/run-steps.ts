@@ -6,6 +6,7 @@ import { ToolCallFailed, ToolCallStarted } from "../events/tool.ts";
 import { type AskedInterrupt, type OpenCall, openInterrupts, type RunPhase } from "../reducers/run-facts.ts";
 import { FoldError } from "../reducers/thread-state.ts";
 import { toErrorData } from "./error-data.ts";
+import { holdBack, holdsAnswers, holdsResults } from "./hold-back.ts";
 import type { JumpTarget } from "./middleware/define-middleware.ts";
 import { mintId } from "./mint-id.ts";
 import { destination, type StepReport } from "./run-phases.ts";
@@ -93,7 +94,10 @@ async function modelStep(scope: RunScope, ordinal: number): Promise<StepReport> 
     memory.previousView = prepared.view();
   };
   try {
-    await record(await prepared.execute(record));
+    const answer = await prepared.execute(record);
+    const held = holdsAnswers(scope) && (await holdBack(scope, answer, trail.modelCall, ordinal));
+    if (!held) await record(answer);
+    memory.previousView = prepared.view();
   } catch (error) {
     const drafts = draftsOf(error);
     if (drafts.length > 0 && !scope.closed) addPending(scope, drafts, scope.appender.view.state);
@@ -126,7 +130,8 @@ async function toolsStep(scope: RunScope, ordinal: number): Promise<StepReport> 
   const jumps: JumpTarget[] = scope.resumedJump ? [scope.resumedJump] : [];
   scope.resumedJump = undefined;
   // What one call did is recorded whatever becomes of the others.
-  const step = { ctx, jumps, writes: createParallelWrites(scope.environment.assembly) };
+  const alone = ready.length === 1 && unanswered.length === 0;
+  const step = { ctx, jumps, alone, writes: createParallelWrites(scope.environment.assembly) };
   const ended = await Promise.allSettled(ready.map((call) => callTool(scope, call, step)));
   const failure = ended.find((result) => result.status === "rejected");
   if (failure) throw failure.reason;
@@ -138,10 +143,13 @@ async function toolsStep(scope: RunScope, ordinal: number): Promise<StepReport> 
 interface ToolsPhase {
   readonly ctx: StepContext;
   readonly jumps: JumpTarget[];
+  /** There is one call, and nothing is asked. */
+  readonly alone: boolean;
   readonly writes: ParallelWrites;
 }
 
-async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }: ToolsPhase): Promise<void> {
+async function callTool(scope: RunScope, call: OpenCall, phase: ToolsPhase): Promise<void> {
+  const { ctx, jumps, writes } = phase;
   const { id, name, args } = call;
   const answers = call.answers.map(({ by, decision }) => ({ by: by as AttributedDraft["by"], decision }));
   const record = async (drafts: readonly AttributedDraft[]) => {
@@ -159,12 +167,12 @@ async function callTool(scope: RunScope, call: OpenCall, { ctx, jumps, writes }:
   const admitted = writes.admit(call, outcome);
   const jump = admitted.goto ?? (admitted.returnDirect ? "end" : undefined);
   if (jump) jumps.push(jump);
-  await recordOutcome(scope, ctx, call, admitted, jump);
+  await recordOutcome(scope, phase, call, admitted, jump);
 }
 
 async function recordOutcome(
   scope: RunScope,
-  ctx: StepContext,
+  { ctx, alone }: ToolsPhase,
   call: OpenCall,
   outcome: ToolCallOutcome & { readonly kind: "ended" },
   jump: JumpTarget | undefined,
@@ -175,7 +183,9 @@ async function recordOutcome(
     drafts.push({ draft: JumpRequested({ to: jump }), by: toolEmitter(call.name) });
   }
   try {
-    await recordInRun(scope, planned(drafts, cause), ctx.step);
+    const holds = alone && !jump && holdsResults(scope);
+    const held = holds && (await holdBack(scope, drafts, cause, ctx.step));
+    if (!held) await recordInRun(scope, planned(drafts, cause), ctx.step);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     await recordInRun(scope, planned([refused(call, error)], cause), ctx.step);

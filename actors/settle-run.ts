@@ -16,7 +16,15 @@ import { type AbandonReason, abandonCall } from "./abandon-calls.ts";
 import type { RunStatus } from "./agent-contract.ts";
 import { toErrorData } from "./error-data.ts";
 import type { RunEnding, Settlement } from "./lifecycle.ts";
-import { checkOwned, planned, RunLostError, type RunScope, stepContext, takePending } from "./run-scope.ts";
+import {
+  checkOwned,
+  type PendingDraft,
+  planned,
+  RunLostError,
+  type RunScope,
+  stepContext,
+  takePending,
+} from "./run-scope.ts";
 import { ReleaseError, releaseHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft } from "./steps/step-contract.ts";
 import type { PlannedEvent } from "./thread-append.ts";
@@ -137,11 +145,11 @@ interface Ending {
 async function recordEnd(
   scope: RunScope,
   ending: Ending,
-  tries: readonly (readonly [readonly AttributedDraft[], readonly AttributedDraft[]])[],
+  tries: readonly (readonly [readonly PendingDraft[], readonly AttributedDraft[]])[],
 ): Promise<void> {
   const { appender, trail, runId, ordinal } = scope;
-  const cause = trail.cancel ?? trail.last;
   for (const [index, [pending, released]] of tries.entries()) {
+    const cause = trail.cancel ?? (index === 0 ? trail.last : trail.recorded);
     const batch = (view: ThreadView): readonly PlannedEvent[] => {
       checkOwned(scope, view.facts);
       const { calls } = factsAfter(scope, view, pending);

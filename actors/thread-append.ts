@@ -11,12 +11,11 @@ import {
   maxAppendBytes,
   VersionConflict,
 } from "../events/log/event-log.ts";
-import { storableJson } from "../events/storable-json.ts";
 import { erasingTypes } from "../projections/erasure-watch.ts";
 import type { State } from "../reducers/thread-state.ts";
-import { externalize } from "./externalize.ts";
-import { frozenJson } from "./frozen-json.ts";
+import { type CheckedDraft, checkDraft, checkDrafts } from "./check-drafts.ts";
 import { newEvent } from "./new-event.ts";
+import type { KnownFold } from "./steps/step-contract.ts";
 import type { ThreadView, ViewFold } from "./thread-view.ts";
 
 /** An event to append. */
@@ -26,6 +25,11 @@ export interface PlannedEvent {
   readonly by: Emitter;
   /** Id of the event that led to it; left out: it causes itself. */
   readonly cause?: string | undefined;
+  /** Its id, when that was minted before; left out: it is minted now. */
+  readonly id?: string | undefined;
+  /** Its step, when that is not the one of the batch. */
+  readonly step?: number | undefined;
+  readonly folded?: KnownFold | undefined;
 }
 
 /** Where in a run a batch belongs. */
@@ -58,11 +62,9 @@ export interface ThreadAppender {
   settled(): Promise<void>;
 }
 
-interface CheckedEvent {
-  readonly draft: EventDraft<string, Json> | ((state: State) => EventDraft);
-  readonly by: Emitter;
-  readonly cause: string | undefined;
-}
+type CheckedEvent = PlannedEvent & {
+  readonly draft: CheckedDraft | ((state: State) => EventDraft);
+};
 
 interface FoldedBatch {
   readonly events: readonly NewEvent[];
@@ -90,18 +92,14 @@ export function createThreadAppender(options: {
   let view = options.start;
   let line: Promise<unknown> = Promise.resolve();
 
-  const check = (draft: EventDraft): EventDraft<string, Json> => {
-    const data = frozenJson(storableJson(draft.data));
-    registry.check({ type: draft.type, data });
-    return { type: draft.type, data };
-  };
-
   const prepare = async (planned: readonly PlannedEvent[]): Promise<readonly CheckedEvent[]> => {
     const groups = await Promise.all(
-      planned.map(async ({ draft, by, cause }): Promise<readonly CheckedEvent[]> => {
-        if (typeof draft === "function") return [{ draft, by, cause }];
-        const drafts = await externalize([{ draft, by }], blobs);
-        return drafts.map((one) => ({ draft: check(one.draft), by, cause }));
+      planned.map(async (event): Promise<readonly CheckedEvent[]> => {
+        const { draft, by } = event;
+        if (typeof draft === "function") return [{ ...event, draft }];
+        const drafts = await checkDrafts([{ draft, by }], registry, blobs);
+        // Only the first of several can be the event that was foreseen.
+        return drafts.map((one, index) => ({ ...event, ...one, id: index === 0 ? event.id : undefined }));
       }),
     );
     return groups.flat();
@@ -120,12 +118,13 @@ export function createThreadAppender(options: {
   const foldBatch = (checked: readonly CheckedEvent[], place: BatchPlace): FoldedBatch => {
     let next = view;
     const recordedAt = new Date().toISOString();
-    const events = checked.map(({ draft: planned, by, cause }): NewEvent => {
-      const checkedDraft = typeof planned === "function" ? check(planned(next.state)) : planned;
+    const events = checked.map(({ draft: planned, by, cause, id, folded, step = place.step }): NewEvent => {
+      const checkedDraft =
+        typeof planned === "function" ? checkDraft(planned(next.state), registry) : planned;
       const { type, data } = atVersion(checkedDraft, next.version);
-      next = fold.apply(next, { type, data, version: next.version + 1 });
+      next = fold.apply(next, { type, data, version: next.version + 1 }, folded);
       const schema = registry.get(type)?.version ?? 1;
-      return newEvent({ type, data }, { schema, by, recordedAt, cause, ...place });
+      return newEvent({ type, data }, { schema, by, recordedAt, cause, id, step, runId: place.runId });
     });
     return { events, view: next };
   };

@@ -7,6 +7,7 @@ import {
   type ThreadFacts,
 } from "../reducers/run-facts.ts";
 import { composeReducers, type State, type StateReducer } from "../reducers/thread-state.ts";
+import type { KnownFold } from "./steps/step-contract.ts";
 
 /** A thread at one version: its state, and what is known of its runs. */
 export interface ThreadView {
@@ -20,12 +21,19 @@ export interface ViewFold {
   readonly empty: ThreadView;
   /** The reducer of both as one, for loading a thread with its snapshots. */
   readonly reducer: StateReducer;
-  /** @throws {FoldError} */
-  apply(view: ThreadView, event: FoldEvent): ThreadView;
+  /**
+   * @param known how the event folded before; used when it stands on the same state and version again
+   * @throws {FoldError}
+   */
+  apply(view: ThreadView, event: FoldEvent, known?: KnownFold): ThreadView;
   /** What the facts will be after an event that is not recorded yet. */
   applyFacts(facts: ThreadFacts, event: FoldEvent): ThreadFacts;
   /** The view of a state that `reducer` folded. */
   fromLoaded(state: State, version: number): ThreadView;
+}
+
+function standsOn(known: KnownFold | undefined, state: State, event: FoldEvent): known is KnownFold {
+  return known !== undefined && known.from === state && known.version === event.version;
 }
 
 /** @param reducer the agent's */
@@ -41,9 +49,9 @@ export function createViewFold(reducer: StateReducer, registry: EventRegistry): 
       openFields: reducer.openFields,
     }),
     applyFacts,
-    apply: (view, event) => ({
+    apply: (view, event, known) => ({
       version: event.version,
-      state: reducer.apply(view.state, event),
+      state: standsOn(known, view.state, event) ? known.to : reducer.apply(view.state, event),
       facts: applyFacts(view.facts, event),
     }),
     fromLoaded(loaded, version) {

@@ -70,9 +70,9 @@ function startInBackground(
   const started = deferred<ActiveRun>();
   started.promise.catch(() => undefined);
   const withdrawal = new AbortController();
-  const signals = [withdrawal.signal, ...(options.signal ? [options.signal] : [])];
+  const withdrawn = options.signal ? AbortSignal.any([withdrawal.signal, options.signal]) : withdrawal.signal;
   const result = registry.use(id, async (thread) => {
-    const active = await admitRun(thread, request, options, runId, items, AbortSignal.any(signals));
+    const active = await admitRun(thread, request, options, runId, items, withdrawn);
     started.resolve(active);
     return resultOf(thread, active);
   });

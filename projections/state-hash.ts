@@ -20,6 +20,7 @@ type Chain = string[];
 
 function holdsNothing(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value === undefined;
+  if (Array.isArray(value)) return value.length === 0;
   for (const _ in value) return false;
   return true;
 }

@@ -1,6 +1,6 @@
 import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
 import type { Message } from "../../events/message.ts";
-import { AIMessage, BaseChatModel, isBaseMessage } from "../langchain.ts";
+import { AIMessage, BaseChatModel, ChatPromptValue, isBaseMessage } from "../langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { mintId } from "../mint-id.ts";
@@ -29,6 +29,17 @@ export class ToolsNotSupportedError extends Error {
 }
 
 type Callable = Pick<BaseChatModel, "invoke" | "stream">;
+
+/**
+ * The messages as LangChain's own models pass them on inside. Given as a list, each of them would be looked at once
+ * more. Models that bring an `invoke` of their own get the list.
+ */
+function asInput(model: BaseChatModel, bound: Callable, messages: readonly BaseMessage[]): BaseMessage[] {
+  const list = [...messages];
+  const plain = bound === model || (bound as { readonly bound?: unknown }).bound === model;
+  if (!plain || model.invoke !== BaseChatModel.prototype.invoke) return list;
+  return new ChatPromptValue(list) as unknown as BaseMessage[];
+}
 
 function bind(request: ModelRequest): Callable {
   const { model, tools, toolChoice } = request;
@@ -98,7 +109,7 @@ export async function callModel(
   const bound = bind(request);
   const answer: unknown = canStream(model)
     ? await streamed(bound, messages, options, ctx, callId, tags)
-    : await bound.invoke([...messages], options as never).catch((error: unknown) => {
+    : await bound.invoke(asInput(model, bound, messages), options as never).catch((error: unknown) => {
         throw isMissingGeneration(error) ? new ModelAnswerError(model.getName(), "gave no answer") : error;
       });
   return storedAnswer(answer, model.getName());

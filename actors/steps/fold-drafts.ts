@@ -1,7 +1,5 @@
-import { storableJson } from "../../events/storable-json.ts";
 import type { State } from "../../reducers/thread-state.ts";
-import { externalize } from "../externalize.ts";
-import { deepFreeze } from "../messages/deep-freeze.ts";
+import { checkDrafts } from "../check-drafts.ts";
 import type { AttributedDraft, StepContext } from "./step-contract.ts";
 
 /** State and drafts while a step collects them: each batch of drafts is checked and folded before the next one is asked for. */
@@ -15,31 +13,44 @@ export interface DraftFold {
   add(drafts: readonly AttributedDraft[]): Promise<void>;
 }
 
+type FoldContext = Pick<StepContext, "assembly" | "state" | "version" | "blobs">;
+
+// A class: an object with getters of its own costs the engine a hidden class that lives long.
+class CollectingFold implements DraftFold {
+  #state: State;
+  readonly #drafts: AttributedDraft[] = [];
+  readonly #ctx: FoldContext;
+
+  constructor(ctx: FoldContext) {
+    this.#ctx = ctx;
+    this.#state = ctx.state;
+  }
+
+  get state() {
+    return this.#state;
+  }
+
+  get drafts() {
+    return this.#drafts;
+  }
+
+  async add(drafts: readonly AttributedDraft[]): Promise<void> {
+    if (drafts.length === 0) return;
+    const { assembly, blobs, version: base } = this.#ctx;
+    const checked = await checkDrafts(drafts, assembly.registry, blobs);
+    let next = this.#state;
+    const folded = checked.map(({ draft, by }, index): AttributedDraft => {
+      const from = next;
+      const version = base + this.#drafts.length + index + 1;
+      next = assembly.reducer.apply(from, { ...draft, version });
+      return { draft, by, folded: { from, version, to: next } };
+    });
+    this.#state = next;
+    this.#drafts.push(...folded);
+  }
+}
+
 /** Starts to fold drafts onto the state of a step. */
-export function foldDrafts(ctx: Pick<StepContext, "assembly" | "state" | "version" | "blobs">): DraftFold {
-  const { registry, reducer } = ctx.assembly;
-  let state = ctx.state;
-  const all: AttributedDraft[] = [];
-  return {
-    get state() {
-      return state;
-    },
-    get drafts() {
-      return all;
-    },
-    async add(drafts) {
-      if (drafts.length === 0) return;
-      const checked = (await externalize(drafts, ctx.blobs)).map(({ draft: { type, data }, by }) => {
-        const draft = { type, data: deepFreeze(storableJson(data)) };
-        registry.check(draft);
-        return { draft, by };
-      });
-      let next = state;
-      checked.forEach(({ draft }, index) => {
-        next = reducer.apply(next, { ...draft, version: ctx.version + all.length + index + 1 });
-      });
-      state = next;
-      all.push(...checked);
-    },
-  };
+export function foldDrafts(ctx: FoldContext): DraftFold {
+  return new CollectingFold(ctx);
 }

@@ -157,7 +157,7 @@ export async function prepareModelCall(
   answer.catch(() => undefined);
   await Promise.race([first.promise, answer]);
   if (!announced) {
-    const { middleware, request, layers } = chain.cached ?? {
+    const { middleware, request, layers } = chain.cached() ?? {
       middleware: "",
       request: undefined,
       layers: undefined,
@@ -180,7 +180,7 @@ export async function prepareModelCall(
       ...(finishReason !== undefined && { finishReason }),
     });
     // What a middleware says in the model's place, after the model failed, is not the model's word.
-    const by = answered === undefined && chain.author !== undefined ? chain.author : undefined;
+    const by = answered === undefined ? chain.author() : undefined;
     return { draft, by: by === undefined ? `model:${model}` : `middleware:${by}` };
   };
 

@@ -26,9 +26,9 @@ export interface ModelChain {
   /** The outermost answer. @throws {HookError} for what middlewares throw; the model's errors pass as they are */
   run(request: ModelRequest): Promise<AIMessage>;
   /** The middleware whose answer was taken without a call of its handler, and the request it had. */
-  readonly cached: CachedAnswer | undefined;
+  cached(): CachedAnswer | undefined;
   /** The middleware that made or changed the outermost answer; undefined: it is the model's own. */
-  readonly author: string | undefined;
+  author(): string | undefined;
 }
 
 interface Answer {
@@ -94,12 +94,8 @@ export function createModelChain(
 
   return {
     run: (request) => runLayer(0, request, { messages: [], system: ["agent"] }),
-    get cached() {
-      return cached;
-    },
-    get author() {
-      return author;
-    },
+    cached: () => cached,
+    author: () => author,
   };
 }
 

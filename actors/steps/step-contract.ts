@@ -13,6 +13,15 @@ import type { JumpTarget, RunFacts } from "../middleware/define-middleware.ts";
 export interface AttributedDraft {
   readonly draft: EventDraft;
   readonly by: Emitter;
+  /** How it folded when it was drafted. */
+  readonly folded?: KnownFold;
+}
+
+/** The state after a draft, for as long as it is appended onto the state and the version that it was folded onto. */
+export interface KnownFold {
+  readonly from: State;
+  readonly version: number;
+  readonly to: State;
 }
 
 /** Everything a step needs. Steps read it, call user code, and give drafts back; they append nothing. */

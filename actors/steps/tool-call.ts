@@ -39,9 +39,9 @@ export async function executeToolCall(ctx: StepContext, pending: PendingToolCall
   const ended = (result: AttributedDraft): ToolCallOutcome => ({
     kind: "ended",
     drafts: [result, ...fold.drafts],
-    goto: chain.goto,
+    goto: chain.goto(),
     // After an error the model has the next word.
-    returnDirect: chain.ran?.returnDirect === true && result.draft.type === "ToolCallCompleted",
+    returnDirect: chain.ran()?.returnDirect === true && result.draft.type === "ToolCallCompleted",
   });
   try {
     const result = await limit.race(chain.run());

@@ -33,9 +33,9 @@ export interface ToolChain {
   /** @throws what the tool or a middleware throws */
   run(): Promise<ToolChainResult>;
   /** The last jump that was asked for; `end` wins. */
-  readonly goto: JumpTarget | undefined;
+  goto(): JumpTarget | undefined;
   /** The tool that ran last. */
-  readonly ran: AgentTool | undefined;
+  ran(): AgentTool | undefined;
 }
 
 /** The model called a tool that is not there. */
@@ -171,12 +171,8 @@ export function createToolChain(ctx: StepContext, pending: PendingToolCall, fold
       }
       return { kind: "asked", request: result, by: asked.get(result) ?? `tool:${call.name}` };
     },
-    get goto() {
-      return goto;
-    },
-    get ran() {
-      return ran;
-    },
+    goto: () => goto,
+    ran: () => ran,
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createAgent } from "../../actors/create-agent.ts";
 import { deferred } from "../../actors/deferred.ts";
-import { createMiddleware } from "../../actors/middleware/define-middleware.ts";
+import { createMiddleware, type Middleware } from "../../actors/middleware/define-middleware.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { defineEvent } from "../../events/define-event.ts";
 import type { RecordedEvent } from "../../events/envelope.ts";
@@ -11,6 +11,10 @@ import { ScriptedModel } from "./scripted-model.ts";
 import { add, callsTools } from "./simple-tools.ts";
 
 const Noted = defineEvent({ type: "Noted", schema: z.object({ text: z.string() }) });
+
+function refuse(): never {
+  throw new Error("no answers here");
+}
 
 /** Says in the log that each of its hooks ran. */
 const chatty = createMiddleware({
@@ -30,7 +34,7 @@ async function eventsOf(thread: { events(): AsyncIterable<RecordedEvent> }): Pro
 }
 
 describe("one atomic batch at each boundary", () => {
-  test("a run with a tool", async () => {
+  test("without hooks in between, what the runtime does next joins the batch", async () => {
     const store = await recordingStore();
     const model = new ScriptedModel({ answers: [callsTools(["add", { a: 1, b: 2 }]), "3"] });
     const agent = createAgent({ model, tools: [add], store });
@@ -38,13 +42,60 @@ describe("one atomic batch at each boundary", () => {
     expect(batchLines(store)).toEqual([
       "ThreadCreated RunStarted MessagesAdded",
       "ModelCallStarted",
-      "ModelResponded",
-      "ToolCallStarted",
-      "ToolCallCompleted",
-      "ModelCallStarted",
-      "ModelResponded",
-      "RunCompleted",
+      "ModelResponded ToolCallStarted",
+      "ToolCallCompleted ModelCallStarted",
+      "ModelResponded RunCompleted",
     ]);
+  });
+
+  test.each([
+    ["beforeModel", { beforeModel: () => undefined }, "ToolCallCompleted"],
+    ["wrapModelCall", { wrapModelCall: (request, ask) => ask(request) }, "ToolCallCompleted"],
+    ["afterModel", { afterModel: () => undefined }, "ModelResponded"],
+    ["afterAgent", { afterAgent: () => undefined }, "ModelResponded"],
+    ["release", { release: () => undefined }, "ModelResponded"],
+  ] satisfies [string, Partial<Middleware>, string][])(
+    "nothing waits in memory while the %s of a middleware runs",
+    async (_hook, hooks, alone) => {
+      const store = await recordingStore();
+      const model = new ScriptedModel({ answers: [callsTools(["add", { a: 1, b: 2 }]), "3"] });
+      const middleware = [createMiddleware({ name: "quiet", ...hooks })];
+      await createAgent({ model, tools: [add], store, middleware })
+        .thread("t")
+        .run("1 + 2?").result;
+      expect(batchLines(store)).toContain(alone);
+    },
+  );
+
+  test("a large answer is written by itself", async () => {
+    const store = await recordingStore();
+    const note = "long ".repeat(14_000);
+    const model = new ScriptedModel({ answers: [callsTools(["add", { a: 1, b: 2, note }]), "3"] });
+    await createAgent({ model, tools: [add], store })
+      .thread("t")
+      .run("go").result;
+    expect(batchLines(store)).toContain("ModelResponded");
+  });
+
+  test("an answer that cannot be folded fails the run, and the end is recorded without it", async () => {
+    const store = await recordingStore();
+    const strict = createMiddleware({
+      name: "strict",
+      reducers: {
+        seen: {
+          initial: 0,
+          on: {
+            ModelResponded: refuse,
+          },
+        },
+      },
+    });
+    const model = new ScriptedModel({ answers: ["hello"] });
+    const agent = createAgent({ model, store, middleware: [strict] });
+    const { status, error } = await agent.thread("t").run("go").result;
+    expect(status).toBe("failed");
+    expect(error?.message).toContain("no answers here");
+    expect(batchLines(store).at(-1)).toBe("RunFailed");
   });
 
   test("hooks' events stand with what they lead to", async () => {
@@ -104,8 +155,8 @@ describe("one atomic batch at each boundary", () => {
     const { state } = await run.result;
     const contents = (state.messages as { content: string }[]).map(({ content }) => content);
     expect(contents).toEqual(["go", "", "slow done", "quick done", "done"]);
-    expect(batchLines(store).slice(3, 6)).toEqual([
-      "ToolCallStarted ToolCallStarted",
+    expect(batchLines(store).slice(2, 5)).toEqual([
+      "ModelResponded ToolCallStarted ToolCallStarted",
       "ToolCallCompleted",
       "ToolCallCompleted",
     ]);

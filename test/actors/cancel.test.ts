@@ -46,7 +46,7 @@ describe("cancel", () => {
     const result = await run.result;
     expect(result.status).toBe("cancelled");
     expect(batchLines(store).slice(-3)).toEqual([
-      "ToolCallStarted",
+      "ModelResponded ToolCallStarted",
       "RunCancelRequested",
       "ToolCallAbandoned RunCancelled",
     ]);

@@ -48,10 +48,8 @@ describe("a tool call that asks", () => {
     expect(batchLines(store).slice(before)).toEqual([
       "RunStarted InterruptResolved",
       "ToolCallStarted",
-      "ToolCallCompleted",
-      "ModelCallStarted",
-      "ModelResponded",
-      "RunCompleted",
+      "ToolCallCompleted ModelCallStarted",
+      "ModelResponded RunCompleted",
     ]);
     expect(await dataOf(thread, "RunStarted")).toMatchObject([{}, { resumes: first.runId }]);
     expect((await thread.info()).interrupts).toEqual([]);

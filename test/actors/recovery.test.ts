@@ -28,7 +28,10 @@ function countingTool(idempotent: boolean) {
   return { tool, ran };
 }
 
-/** Batches of a run with one tool call. */
+/** Its hooks do nothing, but they stand between the batches. */
+const quiet = createMiddleware({ name: "quiet", beforeModel: () => undefined, afterModel: () => undefined });
+
+/** Batches of a run with one tool call, when hooks stand between them. */
 const batches = [
   "RunStarted",
   "ModelCallStarted",
@@ -39,12 +42,16 @@ const batches = [
   "ModelResponded (second)",
 ] as const;
 
-async function crashAfter(appends: number, idempotent: boolean): Promise<{ store: Store; ran: string[] }> {
+async function crashAfter(
+  appends: number,
+  idempotent: boolean,
+  middleware = [quiet],
+): Promise<{ store: Store; ran: string[] }> {
   const store = await openStore("memory:");
   const dying = crashingStore(store, appends);
   const { tool, ran } = countingTool(idempotent);
   const model = new ScriptedModel({ answers: [callsTools(["count", {}, "c1"]), "done"] });
-  createAgent({ model, tools: [tool], store: dying })
+  createAgent({ model, tools: [tool], store: dying, middleware })
     .thread("t")
     .run("go");
   await dying.crashed;
@@ -109,6 +116,28 @@ describe.each(batches.map((name, index) => [name, index + 1] as const))(
     });
   },
 );
+
+describe.each([
+  ["RunStarted", 1, "not called"],
+  ["ModelCallStarted", 2, "not called"],
+  ["ModelResponded ToolCallStarted", 3, "unknown"],
+  ["ToolCallCompleted ModelCallStarted", 4, "done"],
+] as const)("without hooks, a crash after %s", (_batch, appends, tool) => {
+  test("it goes on from there, and no tool that completed runs again", async () => {
+    const { store, ran } = await crashAfter(appends, false, []);
+    const { tool: counting, ran: ranAgain } = countingTool(false);
+    const agent = createAgent({ model: model(), tools: [counting], store, recovery: "continue" });
+    const run = await agent.thread("t").openRun();
+    const result = await run?.result;
+    expect(result?.status).toBe("completed");
+    expect(ran).toEqual(tool === "not called" ? [] : ["c1"]);
+    expect(ranAgain).toEqual(tool === "not called" ? ["c1"] : []);
+    expect(transcript(result?.state.messages)[2]).toContain(
+      tool === "unknown" ? "outcome is unknown" : "run 1",
+    );
+    expect(orphanCalls(result?.state.messages)).toEqual([]);
+  });
+});
 
 async function* flat(store: Store) {
   for await (const page of store.log.read("thread-t")) yield* page;
