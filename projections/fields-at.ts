@@ -92,6 +92,9 @@ export function createFieldsReader(options: {
         pace.advance(segment, step, () => ({ fields, messagesFrom }));
       }
     }
+    // Fields that hardly anything changes leave few events to fold, and much log to look through for them.
+    const last = rest.at(-1);
+    if (last) pace.finish(last, () => ({ fields, messagesFrom }));
     return { fields, messagesFrom };
   };
 

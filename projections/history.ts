@@ -108,23 +108,37 @@ function rowOf(events: readonly RecordedEvent[]): BareRow[] {
   ];
 }
 
-/** The fields of all rows are read with those of the first one asked for: from the oldest on it is one short fold. */
-function withStates(rows: readonly BareRow[], order: "newest" | "oldest", states: RowStates): HistoryRow[] {
+type ReadState = (threadId: string, version: number) => Promise<State>;
+
+/** The states of all rows are read with that of the first one asked for: from the oldest on it is one short fold. */
+function readTogether(
+  rows: readonly BareRow[],
+  order: "newest" | "oldest",
+  read: ReadState,
+): (row: BareRow) => Promise<State> {
   const readAll = async () => {
-    const fields = new Map<BareRow, State>();
+    const found = new Map<BareRow, State>();
     for (const row of order === "newest" ? rows.toReversed() : rows) {
-      fields.set(row, await states.fieldsAt(row.threadId, row.version));
+      found.set(row, await read(row.threadId, row.version));
     }
-    return fields;
+    return found;
   };
   let reading: Promise<ReadonlyMap<BareRow, State>> | undefined;
+  return async (row) => {
+    reading ??= readAll();
+    return (await reading).get(row) ?? read(row.threadId, row.version);
+  };
+}
+
+function withStates(rows: readonly BareRow[], order: "newest" | "oldest", states: RowStates): HistoryRow[] {
+  const fieldsOf = readTogether(rows, order, states.fieldsAt);
+  // Whole states hold a list of all messages each, so only those of a few rows are held together.
+  const isFew = rows.length <= defaultRows;
+  const stateOf = isFew ? readTogether(rows, order, states.stateAt) : undefined;
   return rows.map((row) => ({
     ...row,
-    values: () => states.stateAt(row.threadId, row.version),
-    async fields() {
-      reading ??= readAll();
-      return (await reading).get(row) ?? states.fieldsAt(row.threadId, row.version);
-    },
+    values: () => stateOf?.(row) ?? states.stateAt(row.threadId, row.version),
+    fields: () => fieldsOf(row),
   }));
 }
 

@@ -22,6 +22,11 @@ const unreadDataBytes = 60;
 export interface SnapshotPace {
   /** Notes events of a segment, and begins to store a snapshot of `current()` when enough log lies behind the last one. */
   advance(segment: Segment, events: readonly FoldEvent[], current: () => FieldsAt): void;
+  /**
+   * Notes that nothing more is to fold up to the end of a segment, and leaves a snapshot on the way there when that is
+   * far. It stands at a round version, so that reads that end near each other leave the same.
+   */
+  finish(segment: Segment, current: () => FieldsAt): void;
 }
 
 /**
@@ -55,6 +60,22 @@ export function createSnapshotPace(
       if (logBytes < expectedSize * ratio) return;
       snapshots.write(last, value);
       logBytes = 0;
+    },
+    finish({ stream, from, to }, current) {
+      const first = last?.stream === stream && last.version >= from ? last.version + 1 : from;
+      const roundVersion = () => {
+        const missing = (expectedSize * ratio - logBytes) / (envelopeBytes + unreadDataBytes);
+        if (to - first + 1 < missing) return undefined;
+        const distance =
+          2 ** Math.ceil(Math.log2((expectedSize * ratio) / (envelopeBytes + unreadDataBytes)));
+        const version = to - (to % distance);
+        return version >= first ? version : undefined;
+      };
+      if (roundVersion() === undefined) return;
+      const value = current();
+      expectedSize = snapshotBytes(JSON.stringify(value.fields));
+      const version = roundVersion();
+      if (version !== undefined) snapshots.write({ stream, version }, value);
     },
   };
 }
