@@ -282,12 +282,12 @@ describe("from outside a run", () => {
     const run = thread.run("go");
     for await (const item of run) if (item.kind === "event" && item.event.type === "ModelCallStarted") break;
     for (const attempt of [
-      thread.record([MessagesAdded({ messages: [] })]),
-      thread.update({ messages: [] }),
-      thread.rewind({ to: 0 }),
-      thread.passivate(),
+      () => thread.record([MessagesAdded({ messages: [] })]),
+      () => thread.update({ messages: [] }),
+      () => thread.rewind({ to: 0 }),
+      () => thread.passivate(),
     ]) {
-      await expect(attempt).rejects.toMatchObject({ name: "ThreadBusyError", runId: run.runId });
+      await expect(attempt()).rejects.toMatchObject({ name: "ThreadBusyError", runId: run.runId });
     }
     await run.cancel();
   });

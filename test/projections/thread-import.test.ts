@@ -176,7 +176,8 @@ describe("a damaged export is refused with the place of the damage", () => {
     ["emitter", (line: string) => line.replace('"by":"user"', '"by":"client"'), "hash"],
     [
       "previous hash",
-      (line: string) => line.replace(/"previousHash":"./, '"previousHash":"0'),
+      (line: string) =>
+        line.replace(/"previousHash":"(.)/, (_, digit) => `"previousHash":"${digit === "0" ? "1" : "0"}`),
       "previous-hash",
     ],
   ])("changed %s", async (_what, change, reason) => {
