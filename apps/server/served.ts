@@ -11,13 +11,18 @@ import type { RunDirectory } from "./compat/run-directory.ts";
 import type { RunLine } from "./compat/run-line.ts";
 import type { WireOptions } from "./compat/wire-values.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { RedactedReads } from "./redacted-reads.ts";
 import type { ServerConfig } from "./server-config.ts";
 
 /** Everything that the routes of one server share. */
 export interface Served {
   /** Agents by the name under which clients ask for them. */
   readonly agents: ReadonlyMap<string, Agent>;
+  /** Read without what was redacted. */
   readonly store: Store;
+  /** The same store with everything that it holds: to write, verify and copy. */
+  readonly whole: Store;
+  readonly redacted: RedactedReads;
   readonly projections: OpenProjections;
   readonly assistants: Assistants;
   readonly runs: RunDirectory;
@@ -97,14 +102,39 @@ export function agentFor(served: Pick<Served, "agents">, graphId: unknown): Agen
   return agent;
 }
 
-/** A thread with the agent of its graph. */
-export async function threadFor(
+/** The graph that a thread belongs to, as far as that matters here. */
+async function graphOf(
+  served: Pick<Served, "agents" | "projections" | "runs">,
+  threadId: string,
+): Promise<unknown> {
+  if (served.agents.size === 1) return undefined;
+  return served.runs.graphOf(threadId) ?? (await listedThread(served, threadId))?.metadata.graph_id;
+}
+
+/** A thread with the agent of its graph, with everything that it holds. */
+export async function wholeThread(
   served: Pick<Served, "agents" | "projections" | "runs">,
   threadId: string,
 ): Promise<Thread> {
-  if (served.agents.size === 1) return agentFor(served, undefined).thread(threadId);
-  const known = served.runs.graphOf(threadId) ?? (await listedThread(served, threadId))?.metadata.graph_id;
-  return agentFor(served, known).thread(threadId);
+  return agentFor(served, await graphOf(served, threadId)).thread(threadId);
+}
+
+/** A thread with the agent of a graph. Its states are shown without what was redacted. */
+export function shownThread(
+  served: Pick<Served, "agents" | "redacted">,
+  graphId: unknown,
+  threadId: string,
+): Thread {
+  const agent = agentFor(served, graphId);
+  return served.redacted.shown(agent.thread(threadId), agent);
+}
+
+/** A thread with the agent of its graph. Its states are shown without what was redacted. */
+export async function threadFor(
+  served: Pick<Served, "agents" | "projections" | "runs" | "redacted">,
+  threadId: string,
+): Promise<Thread> {
+  return shownThread(served, await graphOf(served, threadId), threadId);
 }
 
 /** How the values of a thread are written. */

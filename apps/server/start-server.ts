@@ -3,6 +3,7 @@ import { serve } from "@hono/node-server";
 import { type Logger, pino } from "pino";
 import type { Agent } from "../../actors/agent-contract.ts";
 import { threadStream } from "../../events/envelope.ts";
+import { withRedaction } from "../../events/log/redacting-log.ts";
 import type { Store } from "../../events/store.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { openProjections } from "../../projections/open-projections.ts";
@@ -14,6 +15,7 @@ import { createRunLine } from "./compat/run-line.ts";
 import { findRun } from "./compat/run-records.ts";
 import { createApp } from "./create-app.ts";
 import { createMetrics } from "./metrics.ts";
+import { createRedactedReads } from "./redacted-reads.ts";
 import type { Served } from "./served.ts";
 import { readServerConfig, ServerConfigError, type ServerConfigInput } from "./server-config.ts";
 import { createTakeOver } from "./take-over.ts";
@@ -60,6 +62,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   const closing = new AbortController();
   const projections = await openProjections(store, { registry: first.registry });
   const runs = createRunDirectory();
+  const shown = withRedaction(store);
   const line = createRunLine({
     queue: store.queue,
     graphs: names,
@@ -73,7 +76,9 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   });
   const served: Served = {
     agents: new Map(Object.entries(agents)),
-    store,
+    store: shown,
+    whole: store,
+    redacted: createRedactedReads(shown.log),
     projections,
     assistants: openAssistants(store.log, names),
     runs,

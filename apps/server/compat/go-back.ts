@@ -3,7 +3,7 @@ import type { Thread } from "../../../actors/agent-contract.ts";
 import { privateFields } from "../../../actors/middleware/thread-data.ts";
 import { titleByHand } from "../../../actors/title-by-hand.ts";
 import type { EventLog } from "../../../events/log/event-log.ts";
-import type { Served } from "../served.ts";
+import { type Served, shownThread } from "../served.ts";
 import { type CheckpointPlace, findCheckpoint } from "./checkpoint-id.ts";
 import { readCheckpoints } from "./checkpoint-rows.ts";
 import { findRun } from "./run-records.ts";
@@ -55,19 +55,22 @@ export async function goBackTo(thread: Thread, to: number, reason: string): Prom
  * @returns undoes it
  */
 export async function goBack(
-  { store, agents }: Pick<Served, "store" | "agents">,
+  served: Pick<Served, "store" | "agents" | "redacted">,
   thread: Thread,
   place: CheckpointPlace,
 ): Promise<() => Promise<void>> {
   const { version: before } = await thread.info();
-  const title = await titleByHand(store.log, thread.id, place.threadId === thread.id ? place.version + 1 : 1);
+  const title = await titleByHand(
+    served.store.log,
+    thread.id,
+    place.threadId === thread.id ? place.version + 1 : 1,
+  );
   if (place.threadId === thread.id) {
     await goBackTo(thread, place.version, "a run was started from an earlier checkpoint");
   } else {
     // The history of the parent is not this thread's to rewind: what came later is taken away by events instead.
-    const [reader] = agents.values();
-    const state = await reader?.thread(place.threadId).stateAt(place.version);
-    const values = Object.entries(state ?? {}).filter(([field]) => !privateFields.includes(field));
+    const state = await shownThread(served, undefined, place.threadId).stateAt(place.version);
+    const values = Object.entries(state).filter(([field]) => !privateFields.includes(field));
     await thread.update(Object.fromEntries(values));
   }
   if (title !== undefined) await thread.update({ title });

@@ -1,6 +1,6 @@
 import { HTTPException } from "hono/http-exception";
 import { threadStream } from "../../../events/envelope.ts";
-import { agentFor, type Served, wireOptionsFor } from "../served.ts";
+import { agentFor, type Served, shownThread, wireOptionsFor } from "../served.ts";
 import type { SseFrame } from "../sse.ts";
 import { describeError } from "./errors.ts";
 import { type FrameCursor, formatCursor, parseCursor } from "./frame-cursor.ts";
@@ -56,7 +56,7 @@ export async function* framesOfRecord(
   const { threadId, runId, startVersion, metadata } = record;
   const graphId = String(metadata.graph_id ?? [...served.agents.keys()][0]);
   const agent = agentFor(served, graphId);
-  const thread = agent.thread(threadId);
+  const thread = shownThread(served, graphId, threadId);
   const after = parseCursor(lastEventId);
   const head = after === undefined ? 0 : (await store.log.head(threadStream(threadId))).version;
   if (after === "invalid" || (after && after.offset > head - startVersion)) {
@@ -88,7 +88,10 @@ export async function* framesOfRecord(
     assistantId: String(metadata.assistant_id ?? ""),
     graphId,
     wire: wireOptionsFor(served, threadId),
-    stateBefore: async () => begun?.stateBefore ?? thread.stateAt(startVersion - 1),
+    async stateBefore() {
+      const known = (await served.redacted.isRedacted(threadId)) ? undefined : begun?.stateBefore;
+      return known ?? thread.stateAt(startVersion - 1);
+    },
   };
   for await (const { event, data, cursor } of framesOf(items, source, { modes, after })) {
     yield { event, data, id: formatCursor(cursor) };

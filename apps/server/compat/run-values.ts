@@ -1,5 +1,5 @@
 import { HTTPException } from "hono/http-exception";
-import { agentFor, type Served, wireOptionsFor } from "../served.ts";
+import { type Served, shownThread, wireOptionsFor } from "../served.ts";
 import { describeError } from "./errors.ts";
 import { itemsOfRun } from "./run-items-source.ts";
 import { findRun, recordOfStart } from "./run-records.ts";
@@ -37,7 +37,7 @@ export async function finalValues(
     }
     await tracked?.finished;
     if (error) return { __error__: { error: error.name, message: error.message } };
-    const state = await agentFor(served, metadata.graph_id).thread(threadId).stateAt(version);
+    const state = await shownThread(served, metadata.graph_id, threadId).stateAt(version);
     const asked = interrupts.map(({ id, value }) => ({ id, value }));
     return {
       ...(await wireValues(state, wireOptionsFor(served, threadId))),

@@ -4,7 +4,7 @@ import { threadStream } from "../../../events/envelope.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
 import type { ServerEnv } from "../access.ts";
 import { checked, jsonBody } from "../json-body.ts";
-import { originOf, type Served, threadFor } from "../served.ts";
+import { originOf, type Served, threadFor, wholeThread } from "../served.ts";
 import { checkpointIdOf, eventAt, findCheckpoint } from "./checkpoint-id.ts";
 import { type CheckpointRow, readCheckpoints } from "./checkpoint-rows.ts";
 import { goBack, placeOf, rewindFor } from "./go-back.ts";
@@ -83,7 +83,10 @@ export function stateRoutes(served: Served): Hono<ServerEnv> {
     const { messages, ...fields } = values;
     const undo = back && (await goBack(served, thread, back));
     try {
-      const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
+      const added =
+        messages === undefined
+          ? {}
+          : { messages: await mergeMessages(await wholeThread(served, threadId), messages) };
       await thread.update({ ...fields, ...added });
     } catch (error) {
       await undo?.();

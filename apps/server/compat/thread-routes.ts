@@ -118,7 +118,7 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
 
 /** Deletes a thread with everything that was derived from it. */
 export async function removeThread(served: Served, threadId: string): Promise<void> {
-  const { store, projections } = served;
+  const { whole: store, projections } = served;
   const { workspace_path: workspace } = threadFolders({ folder: store.folder, threadId });
   await deleteThread(store, threadId, {
     by: "client",

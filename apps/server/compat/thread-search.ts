@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Json } from "../../../events/json.ts";
 import { type ListedThread, threadList } from "../../../projections/thread-list.ts";
 import { sameJson } from "../../../reducers/same-json.ts";
-import { agentFor, caughtUp, type Served } from "../served.ts";
+import { caughtUp, type Served, shownThread } from "../served.ts";
 import type { threadSearchSchema } from "./request-schemas.ts";
 import { wireStatus } from "./thread-wire.ts";
 
@@ -19,7 +19,7 @@ function holds(whole: unknown, part: unknown): boolean {
 
 async function holdsValues(served: Served, row: ListedThread, values: Query["values"]): Promise<boolean> {
   if (!values || Object.keys(values).length === 0) return true;
-  const state = await agentFor(served, row.metadata.graph_id).thread(row.threadId).state();
+  const state = await shownThread(served, row.metadata.graph_id, row.threadId).state();
   return holds(state, values);
 }
 

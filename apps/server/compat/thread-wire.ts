@@ -2,7 +2,7 @@ import type { ThreadStatus } from "../../../actors/agent-contract.ts";
 import type { Interrupt } from "../../../events/run.ts";
 import type { ListedThread } from "../../../projections/thread-list.ts";
 import type { State } from "../../../reducers/thread-state.ts";
-import { agentFor, type Served, wireOptionsFor } from "../served.ts";
+import { type Served, shownThread, wireOptionsFor } from "../served.ts";
 import type { CheckpointRow } from "./checkpoint-rows.ts";
 import { wireValues } from "./wire-values.ts";
 
@@ -51,7 +51,7 @@ export async function wireThread(
 ): Promise<Record<string, unknown>> {
   const { select, inlineBlobBytes } = options;
   const { threadId, createdAt, updatedAt, metadata } = row;
-  const thread = agentFor(served, metadata.graph_id).thread(threadId);
+  const thread = shownThread(served, metadata.graph_id, threadId);
   const needsLog = wantsValues(select) || row.status === "interrupted";
   const snapshot = needsLog ? await thread.snapshot() : undefined;
   const wire = wireOptionsFor(served, threadId, inlineBlobBytes);

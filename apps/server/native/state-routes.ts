@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { privateFields } from "../../../actors/middleware/thread-data.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
+import { createMemorySide } from "../../../events/log/memory-side.ts";
 import { diffStates } from "../../../projections/diff.ts";
 import { toJsonPatch } from "../../../projections/json-patch.ts";
 import { compilePath } from "../../../projections/json-path.ts";
@@ -127,7 +128,8 @@ export function addStateRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
     },
     options,
     async (c, { query, params: { threadId = "" } }) => {
-      const { log, side } = served.store;
+      const { log } = served.store;
+      const side = (await served.redacted.isRedacted(threadId)) ? createMemorySide() : served.store.side;
       const graph =
         served.agents.size > 1 ? (await listedThread(served, threadId))?.metadata.graph_id : undefined;
       const { reducer, registry } = agentFor(served, graph);

@@ -4,10 +4,11 @@ import { z } from "zod";
 import { threadMachineDefinition } from "../../../actors/lifecycle.ts";
 import { threadStream } from "../../../events/envelope.ts";
 import type { Json } from "../../../events/json.ts";
+import { asEncrypted } from "../../../events/keys/with-encryption.ts";
 import { readBranches } from "../../../projections/branches.ts";
 import { createStateReader } from "../../../projections/state-at.ts";
 import { exportThreads } from "../../../projections/thread-export.ts";
-import { threadList } from "../../../projections/thread-list.ts";
+import { type ListedThread, threadList } from "../../../projections/thread-list.ts";
 import { readTrace } from "../../../projections/trace.ts";
 import { verifyChecks, verifyThread } from "../../../projections/verify.ts";
 import { createRunFactsReducer, runFactsField, type ThreadFacts } from "../../../reducers/run-facts.ts";
@@ -15,7 +16,7 @@ import { composeReducers } from "../../../reducers/thread-state.ts";
 import { accessOf, type ServerEnv } from "../access.ts";
 import { threadIdSchema } from "../compat/request-schemas.ts";
 import { rowOf } from "../compat/thread-routes.ts";
-import { agentFor, caughtUp, type Served, threadFor } from "../served.ts";
+import { agentFor, caughtUp, type Served, shownThread, threadFor } from "../served.ts";
 import { addRoute } from "./add-route.ts";
 import { expectedVersionOf, PreconditionFailedError } from "./problem.ts";
 import { atVersion, versionAt } from "./state-routes.ts";
@@ -66,7 +67,7 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
       });
       const last = rows.length === query.limit ? rows.at(-1)?.cursor : undefined;
       const next = last ? Buffer.from(JSON.stringify(last)).toString("base64url") : null;
-      return c.json({ threads: rows.map(({ row: { titles: _, ...row } }) => row), next });
+      return c.json({ threads: await Promise.all(rows.map(({ row }) => shownRow(served, row))), next });
     },
   );
 
@@ -75,7 +76,7 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
     { method: "get", path: "/log/v1/threads/{threadId}", summary: "One thread", response: listed },
     options,
     async (c, { params: { threadId = "" } }) => {
-      const { titles: _titles, ...row } = await rowOf(served, threadId);
+      const row = await shownRow(served, await rowOf(served, threadId));
       c.header("ETag", `"${threadId}@${row.version}"`);
       return c.json(row);
     },
@@ -196,7 +197,9 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
     async (c, { body, params: { threadId = "" } }) => {
       const { reducer, registry } = agentFor(served, (await rowOf(served, threadId)).metadata.graph_id);
       const checks = body.checks as readonly (typeof verifyChecks)[number][] | undefined;
-      return c.json(await verifyThread({ ...store, reducer, registry }, threadId, checks ? { checks } : {}));
+      return c.json(
+        await verifyThread({ ...served.whole, reducer, registry }, threadId, checks ? { checks } : {}),
+      );
     },
   );
 
@@ -207,14 +210,21 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
       path: "/log/v1/threads/{threadId}/export",
       summary:
         "The thread as NDJSON that `threadfold import` reads; needs the scope admin, for it holds host paths",
-      query: z.object({ blobs: z.enum(["true", "false"]).default("false") }),
+      query: z.object({
+        blobs: z.enum(["true", "false"]).default("false"),
+        /** `true`: with what was redacted, so that the hashes of the thread fit its events. */
+        whole: z.enum(["true", "false"]).default("false"),
+      }),
       response: z.string(),
       type: "application/x-ndjson",
     },
     options,
     async (_c, { query, params: { threadId = "" } }) => {
+      const { whole, redacted } = served;
+      const isCut = query.whole === "false" && !asEncrypted(whole) && (await redacted.isRedacted(threadId));
+      const { stored: _, ...cut } = store.log;
       const texts = exportThreads(
-        store.log,
+        isCut ? cut : whole.log,
         [threadId],
         query.blobs === "true" ? { blobs: store.blobs } : {},
       );
@@ -238,6 +248,13 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
     options,
     async (c) => c.json(threadMachineDefinition),
   );
+}
+
+/** A row of the list without what was redacted from its thread. */
+async function shownRow(served: Served, { titles: _, ...row }: ListedThread) {
+  if (row.title === null || !(await served.redacted.isRedacted(row.threadId))) return row;
+  const { title } = await shownThread(served, row.metadata.graph_id, row.threadId).state();
+  return { ...row, title: typeof title === "string" ? title : null };
 }
 
 async function factsAt(served: Served, threadId: string, version: number): Promise<ThreadFacts | undefined> {
