@@ -23,6 +23,7 @@ export const commandTable: readonly CommandEntry[] = [
     load: () => import("./commands/queue.ts"),
   },
   { name: "serve", summary: "serve agents over HTTP", load: () => import("./commands/serve.ts") },
+  { name: "open", summary: "show an exported file in the browser", load: () => import("./commands/open.ts") },
   { name: "threads", alias: "ls", summary: "list threads", load: () => import("./commands/threads.ts") },
   { name: "events", summary: "show or follow a thread's events", load: () => import("./commands/events.ts") },
   {

@@ -1,16 +1,17 @@
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { type Command, Option } from "@commander-js/extra-typings";
 import type { Agent } from "../../../actors/agent-contract.ts";
-import type { RunningServer, StartServerOptions } from "../../server/index.ts";
+import type { StartServerOptions } from "../../server/index.ts";
+import { startOnFreePort } from "../free-port.ts";
 import { openAgent } from "../open-agent.ts";
+import { openBrowser } from "../open-browser.ts";
+import { portNumber } from "../port-number.ts";
 import type { Session } from "../session.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { UsageError } from "../usage-error.ts";
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
 
-/** Ports that are tried after the default one when it is taken. */
-const portsToTry = 20;
 /** Milliseconds after which others take over the queued runs of a server that fell silent. */
 const leaseMs = 15_000;
 const levels = ["silent", "error", "warn", "info", "debug"] as const;
@@ -22,6 +23,8 @@ export function define(command: Command, session: Session): void {
     .option("--port <n>", "port; 0 takes a free one (default: 4270, or the next free one)", portNumber)
     .option("--agent <file>", "file that exports an agent, or <name>=<file>; may come again", collect, [])
     .option("--model <name>", "model of the agent")
+    .option("--read-only", "nothing can be changed, whoever asks")
+    .option("--open", "show the page in the browser")
     .option("--cors <origin>", "web page that may call the server; may come again", collect, [])
     .addOption(
       new Option(
@@ -53,6 +56,7 @@ export function define(command: Command, session: Session): void {
         ...(flags.port !== undefined && { port: flags.port }),
         ...(flags.cors.length > 0 && { corsOrigins: flags.cors }),
         ...(flags.multitask && { multitask: flags.multitask }),
+        ...(flags.readOnly && { readOnly: true }),
         ...(token && {
           tokens: [
             ...(given.tokens ?? []),
@@ -76,14 +80,9 @@ export function define(command: Command, session: Session): void {
       } else {
         await terminal.line(`Serving ${Object.keys(named).join(", ")} on ${running.url}. Ctrl-C stops.`);
       }
+      if (flags.open) openBrowser(running.url);
       await stopSignal(signal);
     });
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("It is no port from 0 to 65535.");
 }
 
 async function openAgents(
@@ -121,20 +120,4 @@ function namedFile(text: string): readonly [string, string] {
   if (!match?.[2])
     throw new UsageError(`"${text}" names no agent file. Write --agent <file> or --agent <name>=<file>.`);
   return [match[1] ?? "agent", resolve(match[2])];
-}
-
-async function startOnFreePort(
-  start: (options: StartServerOptions) => Promise<RunningServer>,
-  options: StartServerOptions,
-): Promise<RunningServer> {
-  const { serverConfigSchema } = await import("../../server/server-config.ts");
-  const first = serverConfigSchema.shape.port.parse(undefined);
-  for (let port = first; ; port++) {
-    try {
-      return await start({ ...options, port });
-    } catch (error) {
-      const isTaken = error instanceof Error && "path" in error && error.path === "port";
-      if (!isTaken || port >= first + portsToTry) throw error;
-    }
-  }
 }
