@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Agent } from "../../actors/agent-contract.ts";
 import { createAgent } from "../../actors/create-agent.ts";
+import { interrupt } from "../../actors/interrupt.ts";
+import { queueRun } from "../../actors/queued-request.ts";
+import { defineTool } from "../../actors/tools/define-tool.ts";
+import { createWorker } from "../../actors/worker.ts";
 import { threadStream } from "../../events/envelope.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
+import { TitleSet } from "../../events/title.ts";
 import { builtInProjections } from "../../projections/built-in.ts";
 import { deleteThread, eraseThread } from "../../projections/erase-thread.ts";
 import { createMemoryProjectionStore } from "../../projections/memory-projection-store.ts";
-import { openProjections } from "../../projections/open-projections.ts";
+import { openProjectionStore, openProjections } from "../../projections/open-projections.ts";
 import { rebuildProjection } from "../../projections/rebuild.ts";
 import { listThreads, threadList } from "../../projections/thread-list.ts";
 import { verifyThread } from "../../projections/verify.ts";
@@ -133,14 +139,97 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
       expect(rebuilt.map(({ value }) => value)).toEqual(followed.map(({ row }) => row));
     });
 
+    test("what one process queues, the workers of two others run, each run once", async () => {
+      const threads = Array.from({ length: 12 }, (_, index) => `t-${index}`);
+      const asking = await open();
+      for (const input of ["one", "two"]) {
+        for (const threadId of threads) await queueRun(asking, { threadId, input });
+      }
+      const worked: string[] = [];
+      const workers = [await open(), await open()].map((store) =>
+        createWorker({
+          agent: agentOn(store),
+          pollMs: 50,
+          concurrency: 6,
+          onRun: ({ runId, outcome }) => worked.push(`${runId} ${outcome}`),
+        }),
+      );
+      await expect.poll(() => worked.length, { timeout: 60_000 }).toBe(24);
+      await Promise.all(workers.map((worker) => worker.stop()));
+      expect(new Set(worked).size).toBe(24);
+      expect(await asking.queue.list(1)).toEqual([]);
+      const agent = agentOn(asking);
+      for (const threadId of threads) {
+        const { messages } = await agent.thread(threadId).state();
+        const inputs = transcript(messages).filter((line) => line.startsWith("human"));
+        expect(inputs).toEqual(["human: one", "human: two"]);
+        expect((await verifyThread(asking, threadId)).problems).toEqual([]);
+      }
+    }, 90_000);
+
+    test("a question that one process asks is answered in another, once", async () => {
+      const [one, two] = [await open(), await open()];
+      const ask = defineTool({
+        name: "ask",
+        description: "asks",
+        schema: z.object({}),
+        run: () => interrupt("question", "how many?"),
+        onAnswer: (answer) => `${answer} it is`,
+      });
+      const model = new ScriptedModel({
+        answers: (messages) => (messages.at(-1)?.getType() === "human" ? callsTools(["ask", {}]) : "done"),
+      });
+      const asked = await createAgent({ model, tools: [ask], store: one })
+        .thread("t")
+        .run("go").result;
+      expect(asked.status).toBe("interrupted");
+      const answering = createAgent({ model, tools: [ask], store: two }).thread("t");
+      const answered = await answering.resume({ all: 3 }).result;
+      expect(transcript(answered.state.messages).slice(-2)).toEqual(["tool: 3 it is", "ai: done"]);
+      const again = answering.resume({ [asked.interrupts[0]?.id ?? ""]: 4 }).result;
+      await expect(again).rejects.toMatchObject({ name: "InterruptAnsweredError" });
+    });
+
+    test("read models lie with the store: others read what one process feeds, and one of them takes over", async () => {
+      const [one, two] = [await open(), await open()];
+      const first = await openProjections(one, { projections: [threadList], pollMs: 20 });
+      await expect.poll(async () => (await first.status())[0]?.state).toBe("live");
+      const second = await openProjections(two, { projections: [threadList], pollMs: 20 });
+      const idsSeen = async () => (await listThreads(second.view(threadList), {})).map(({ key }) => key);
+      const end = async (store: Store) => {
+        let position = "";
+        for await (const page of store.log.readAll()) position = page.at(-1)?.position ?? position;
+        return position;
+      };
+      await agentOn(two).thread("a").run("one").result;
+      await second.whenCaughtUp(await end(two));
+      expect(await idsSeen()).toEqual(["a"]);
+      expect((await second.status())[0]?.state).toBe("waiting");
+      await first.close();
+      await expect.poll(async () => (await second.status())[0]?.state).toBe("live");
+      await agentOn(one).thread("b").run("two").result;
+      await second.whenCaughtUp(await end(two));
+      expect(await idsSeen()).toEqual(["b", "a"]);
+      await second.close();
+    });
+
     test("an erased thread keeps its chain and loses its content; a deleted one is gone", async () => {
       const store = await open(true);
       const agent = agentOn(store);
       for (const id of ["t", "u"]) await agent.thread(id).run(`${longInput} ${id}`).result;
+      await agent.thread("t").record([TitleSet({ title: "TopSecret", origin: "user" })]);
       await agent.close();
-      const projections = { store: createMemoryProjectionStore(), projections: builtInProjections };
+      const rows = await openProjectionStore(store);
+      const following = await openProjections(store, { rows });
+      for (const run of following.runs) await expect.poll(async () => (await run.lag()).events).toBe(0);
+      await following.close();
+      const holdsTitle = async () => JSON.stringify(await rows.list("thread-list")).includes("TopSecret");
+      expect(await holdsTitle()).toBe(true);
+      const projections = { store: rows, projections: builtInProjections };
       const { blobs } = await eraseThread(store, "t", { reason: "asked by the user", projections });
       expect(blobs).toBeGreaterThan(0);
+      expect(await holdsTitle()).toBe(false);
+      await rows.close();
       expect(await verifyThread(store, "t", { checks: ["chain"] })).toMatchObject({ problems: [] });
       let text = "";
       for await (const page of store.log.read(threadStream("t"))) text += JSON.stringify(page);
