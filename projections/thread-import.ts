@@ -12,6 +12,7 @@ import type { StateReducer } from "../reducers/thread-state.ts";
 import { looksLikeExport } from "./export-lines.ts";
 import { threadFromState } from "./langgraph-import/import-thread-state.ts";
 import { moveLargeMessages } from "./langgraph-import/move-large-messages.ts";
+import { readSourceThread } from "./langgraph-import/source-thread.ts";
 import { BrokenLineageError } from "./lineage.ts";
 import { readExport } from "./read-export.ts";
 import { refold } from "./refold.ts";
@@ -56,6 +57,8 @@ export interface ImportedThread {
 export interface ImportTarget {
   readonly log: EventLog;
   readonly blobs: BlobStore;
+  /** Of an encrypted store: the blobs of one thread, under its own key. */
+  readonly blobsFor?: (threadId: string) => BlobStore;
   /** Default: the events that Threadfold knows. */
   readonly registry?: EventRegistry;
   /** Default: the fields that Threadfold knows. Every thread must fold before anything is written. */
@@ -88,14 +91,6 @@ export async function importThreads(
   return writePlans(storedLog(target.log), plans);
 }
 
-/** Appends whole streams exactly as they are sealed, parents first, after the same checks as an import of a file. */
-async function importStreams(
-  target: ImportTarget,
-  streams: ReadonlyMap<string, readonly SealedEvent[]>,
-): Promise<readonly ImportedThread[]> {
-  return writePlans(storedLog(target.log), await planStreams(target, streams));
-}
-
 interface StreamPlan {
   readonly stream: string;
   readonly known: number;
@@ -109,10 +104,12 @@ async function planStreams(
   const log = storedLog(target.log);
   const plans: StreamPlan[] = [];
   for (const [stream, events] of streams)
-    plans.push({ stream, known: await agreeing(log, stream, events), events });
+    plans.push({ stream, known: await agreeing(log, stream, events, hashOf), events });
   await checkFolds(target, streams);
   return plans;
 }
+
+const hashOf = ({ metadata }: SealedEvent): string => metadata.hash;
 
 async function writePlans(log: EventLog, plans: readonly StreamPlan[]): Promise<readonly ImportedThread[]> {
   const imported: ImportedThread[] = [];
@@ -128,19 +125,31 @@ async function writePlans(log: EventLog, plans: readonly StreamPlan[]): Promise<
   return imported;
 }
 
-/** Version up to which the store has the stream, when it has nothing else. */
-async function agreeing(log: EventLog, stream: string, events: readonly SealedEvent[]): Promise<number> {
+/**
+ * Version up to which the store has the stream, when it has nothing else.
+ *
+ * @param markOf what two events that are the same have in common
+ */
+async function agreeing(
+  log: EventLog,
+  stream: string,
+  events: readonly SealedEvent[],
+  markOf: (event: SealedEvent) => string,
+): Promise<number> {
   const head = await log.head(stream);
   if (head.deleted) throw new StreamDeletedError(stream);
   const last = Math.min(head.version, events.length);
   if (last === 0) return head.version;
   // The hashes are a chain: when the last one is the same, all before it are.
-  for await (const page of log.read(stream, { from: last, to: last })) {
-    if (page[0]?.metadata.hash === events[last - 1]?.metadata.hash) return head.version;
+  if (markOf === hashOf) {
+    for await (const page of log.read(stream, { from: last, to: last })) {
+      if (page[0]?.metadata.hash === events[last - 1]?.metadata.hash) return head.version;
+    }
   }
   for await (const page of log.read(stream, { to: last })) {
     for (const event of page) {
-      if (event.metadata.hash !== events[event.version - 1]?.metadata.hash) {
+      const wanted = events[event.version - 1];
+      if (!wanted || markOf(event) !== markOf(wanted)) {
         throw new ThreadDiffersError(threadIdOf(stream) ?? stream, event.version);
       }
     }
@@ -240,7 +249,8 @@ export interface ImportedThreadState extends ImportedThread {
 
 /**
  * Imports a LangGraph thread state, or the history of one, as the events that lead to its values. The same document
- * again adds nothing. Messages that no event can hold have their content in the blob store.
+ * again adds nothing. Messages that no event can hold have their content in the blob store. An encrypted store gets
+ * the content encrypted.
  *
  * @param options.threadId imports under this id; left out: the thread's own
  * @throws {NotAThreadError} @throws {ThreadDiffersError} @throws {StreamDeletedError} @throws {EventTooLargeError}
@@ -252,11 +262,19 @@ export async function importThreadState(
   document: Json,
   options: { readonly threadId?: string } = {},
 ): Promise<ImportedThreadState> {
-  const slim = await moveLargeMessages(document, target.blobs);
+  const blobs = target.blobsFor?.(readSourceThread(document, options.threadId).threadId) ?? target.blobs;
+  const slim = await moveLargeMessages(document, blobs);
   const { threadId, events, notes: kept } = threadFromState(slim.document, options);
   const notes = [...slim.notes, ...kept];
-  const [imported] = await importStreams(target, new Map([[threadStream(threadId), events]]));
-  return { ...(imported ?? { threadId, version: 0, added: 0 }), notes };
+  const stream = threadStream(threadId);
+  // Not as an export, which is stored as it was recorded: here an encrypted store encrypts. Its hashes are over the
+  // ciphertext, so the same event is known by its id, which follows from its content.
+  const isPlain = storedLog(target.log) === target.log;
+  const known = await agreeing(target.log, stream, events, isPlain ? hashOf : ({ id }) => id);
+  await checkFolds(target, new Map([[stream, events]]));
+  await appendFrom(target.log, stream, events, known);
+  const version = Math.max(known, events.length);
+  return { threadId, version, added: Math.max(0, events.length - known), notes };
 }
 
 export interface ImportedText {

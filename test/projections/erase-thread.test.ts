@@ -27,6 +27,7 @@ import {
 import { openProjectionStore, openProjections } from "../../projections/open-projections.ts";
 import { createSnapshots } from "../../projections/snapshots.ts";
 import { createStateReader } from "../../projections/state-at.ts";
+import { importThreadState, ThreadDiffersError } from "../../projections/thread-import.ts";
 import { threadList } from "../../projections/thread-list.ts";
 import { createThreadReducer } from "../../reducers/built-in.ts";
 import { appendDrafts } from "./append-drafts.ts";
@@ -74,6 +75,30 @@ async function filesWith(text: string): Promise<string[]> {
   }
   return found;
 }
+
+test("an imported LangGraph thread is encrypted like any other, and can be erased", async () => {
+  const long = `${secret} `.repeat(20_000);
+  const messages = [
+    { type: "human", id: "m1", content: `What of the ${secret}?` },
+    { type: "ai", id: "m2", content: long },
+  ];
+  const document = { values: { messages, title: chinese }, config: { configurable: { thread_id: "old" } } };
+  const { threadId, added } = await importThreadState(store, document);
+  expect(added).toBeGreaterThan(0);
+  expect(await filesWith(secret)).toEqual([]);
+  expect(await filesWith(chinese)).toEqual([]);
+  expect(await importThreadState(store, document)).toMatchObject({ threadId, added: 0 });
+  const other = { ...document, values: { messages, title: "Another title" } };
+  await expect(importThreadState(store, other)).rejects.toThrow(ThreadDiffersError);
+  const { log, side } = store;
+  const reducer = createThreadReducer({ openFields: true });
+  const reader = createStateReader({ log, side, reducer, registry: createEventRegistry() });
+  expect((await reader.stateAt(threadId)).title).toBe(chinese);
+  await reader.settled();
+
+  await eraseThread(store, threadId);
+  await expect(importThreadState(store, document)).rejects.toThrow();
+});
 
 async function recordThread(threadId: string, text: string) {
   const blobs = blobsOfThread(store, threadId);
