@@ -34,7 +34,7 @@ export interface QueueEntry extends QueuedRun {
   readonly reason: string | undefined;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Opaque id of the worker. */
   readonly owner: string;
   /** Only runs of this agent. */
