@@ -17,6 +17,9 @@ import { createWords } from "./sqlite-words.ts";
 import { createWriter, type Writer } from "./sqlite-writer.ts";
 import { tail } from "./tail.ts";
 
+/** Who reads all streams reads much: each page costs a look-up for every stream in it. */
+const eventsPerPassPage = 1000;
+
 export interface SqliteOptions {
   /**
    * `full` (default): an acknowledged append survives a power cut. `normal`: it survives a crash of the process, but
@@ -140,7 +143,9 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
       let left = limit;
       const end = reading(reader.lastPosition);
       while (through < end && left > 0) {
-        const page = reading(() => reader.after(through, { types, limit: Math.min(left, eventsPerPage) }));
+        const page = reading(() =>
+          reader.after(through, { types, limit: Math.min(left, eventsPerPassPage) }),
+        );
         through = page.through;
         left -= page.events.length;
         if (page.events.length > 0) yield page.events;
