@@ -11,7 +11,7 @@ export class ThreadBusyError extends Error {
     readonly owner: string,
   ) {
     super(
-      `Thread ${threadId} is busy: run ${runId} of owner ${owner} is open. Wait for its end, cancel it, or start with whenBusy "enqueue" or "interrupt".`,
+      `Thread ${threadId} is busy. Its run ${runId} (owner ${owner}) is open. Wait for its end, cancel it, or start with whenBusy "enqueue" or "interrupt".`,
     );
   }
 }

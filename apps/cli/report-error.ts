@@ -11,6 +11,8 @@ interface ErrorLines {
 const nextByName: Readonly<Record<string, string>> = {
   UnknownThreadError: "List the threads with: threadfold threads",
   AmbiguousThreadError: "Write more of the id; list the threads with: threadfold threads",
+  ThreadBusyError:
+    "Wait for its end, stop it with Ctrl-C where it runs, or leave yours to a worker: threadfold run --queue",
   UnknownStoreUrlError: "Write --store sqlite:<path>, postgres://<host>/<database> or memory:",
 };
 

@@ -121,7 +121,9 @@ export class VersionConflict extends Error {
     readonly actual: number,
   ) {
     super(
-      `Stream ${stream} is at version ${actual}, not at ${expected}: somebody else wrote to it. Read the new events and try again.`,
+      expected === "no-stream" || expected === 0
+        ? `Stream ${stream} is there already, at version ${actual}; nothing was written. Take another id, or read it and go on from there.`
+        : `Stream ${stream} is at version ${actual}, not at ${expected}: somebody else wrote to it. Read the new events and try again.`,
     );
   }
 }

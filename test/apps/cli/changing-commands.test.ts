@@ -35,7 +35,9 @@ describe("fork and rewind", () => {
 
   test("a fork under an id that is taken, from no position, or with a patch that does not apply is refused", async () => {
     const cwd = await folderWithThreads();
-    expect((await cli(["fork", "parent", "--as", "child"], { cwd })).code).toBe(5);
+    const taken = await cli(["fork", "parent", "--as", "child"], { cwd });
+    expect(taken.code).toBe(5);
+    expect(taken.stderr).toMatch(/thread-child is there already.*\n.*another id/);
     expect(await cli(["fork", "parent@run:"], { cwd })).toMatchObject({ code: 2, stdout: "" });
     const bad = '[{"op":"replace","path":"/no/where","value":1}]';
     expect((await cli(["fork", "parent", "--edit", "-"], { cwd, input: bad })).code).toBe(2);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ThreadBusyError } from "../../../actors/thread-busy.ts";
 import { exitCodeFor, isUnreachable } from "../../../apps/cli/exit-codes.ts";
 import { errorLines } from "../../../apps/cli/report-error.ts";
 import { LogFormatError, VersionConflict } from "../../../events/log/event-log.ts";
@@ -37,6 +38,9 @@ describe("an error in three lines", () => {
   test("a command that helps takes the place of advice", () => {
     const { next } = errorLines(new UnknownThreadError("x"));
     expect(next).toBe("List the threads with: threadfold threads");
+    const busy = errorLines(new ThreadBusyError("t", "r", "o"));
+    expect(busy.next).toContain("threadfold run --queue");
+    expect(busy.why ?? "").not.toContain('whenBusy "enqueue" or');
   });
 });
 
