@@ -13,7 +13,7 @@ import { agentFor, listedThread, type Served, threadFor } from "../served.ts";
 import { addRoute } from "./add-route.ts";
 import { bareEvent } from "./brief-event.ts";
 import { shownEvent } from "./shown-event.ts";
-import { publicState, versionAt } from "./state-routes.ts";
+import { isPublicField, publicState, versionAt } from "./state-routes.ts";
 
 const page = {
   pointer: z
@@ -79,10 +79,9 @@ export function addOutlineRoutes(app: OpenAPIHono<ServerEnv>, served: Served): v
       const version = await versionAt(served, threadId, query.at);
       const agent = await agentOf(threadId);
       const sources = { log, reducer: agent.reducer, reader: readerOf(agent) };
-      const shown = Object.keys(publicState(agent.reducer.initial));
       const changes = await readLastChanges(sources, threadId, version);
       if (/^\d+$/.test(query.at ?? "")) keep(c);
-      return c.json({ version, changes: changes.filter(({ field }) => shown.includes(field)) });
+      return c.json({ version, changes: changes.filter(({ field }) => isPublicField(field)) });
     },
   );
 
@@ -126,7 +125,7 @@ export function addOutlineRoutes(app: OpenAPIHono<ServerEnv>, served: Served): v
       const fields = [...reducer.definitions.values()]
         .filter(({ field, on }) => field === updated || Object.hasOwn(on, event.type))
         .map(({ field }) => field)
-        .filter((field) => !field.startsWith("$"));
+        .filter(isPublicField);
       keep(c);
       return c.json({ event: bareEvent(event), fields });
     },

@@ -18,12 +18,14 @@ import { expectedVersionOf, PreconditionFailedError } from "./problem.ts";
 const stateSchema = z.record(z.string(), z.unknown());
 const mark = z.string().max(200);
 
+/** False for fields that are for this machine alone. */
+export function isPublicField(field: string): boolean {
+  return !field.startsWith("$") && !privateFields.includes(field);
+}
+
 /** The state without what is for this machine alone. */
 export function publicState(state: State): State {
-  const shown = Object.entries(state).filter(
-    ([field]) => !field.startsWith("$") && !privateFields.includes(field),
-  );
-  return Object.fromEntries(shown);
+  return Object.fromEntries(Object.entries(state).filter(([field]) => isPublicField(field)));
 }
 
 /** The version that a mark means: a number, `head`, `-5`, `run:<id>`, a time or the name of a head. */

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { JsonView, type Props } from "react-json-view-lite";
 import { useWords } from "../i18n/language.ts";
 import { visibleJson } from "../text/visible-text.ts";
@@ -42,15 +42,17 @@ export function JsonTree({
 }) {
   const words = useWords(valueWords);
   const data = useMemo(() => visibleJson(value) as object, [value]);
-  const style: Props["style"] = {
-    ...classes,
-    ariaLables: { collapseJson: words.collapse, expandJson: words.expand },
-  };
+  const style: Props["style"] = useMemo(
+    () => ({ ...classes, ariaLables: { collapseJson: words.collapse, expandJson: words.expand } }),
+    [words],
+  );
+  // Another function would open and close the tree anew.
+  const isOpenAtFirst = useCallback((level: number) => level < depth, [depth]);
   return (
     <JsonView
       data={data}
       style={style}
-      shouldExpandNode={(level) => level < depth}
+      shouldExpandNode={isOpenAtFirst}
       clickToExpandNode
       aria-label={words.tree(name)}
     />

@@ -163,7 +163,7 @@ function Children({
   };
   return (
     <>
-      <ul className="value-children">
+      <ul className="value-children" data-kind={outline.kind}>
         {(children ?? []).map((child) => (
           <ChildRow key={child.key} source={source} pointer={pointer} child={child} />
         ))}
