@@ -72,7 +72,8 @@ export interface SeenSources {
  * Rebuilds the exact request of a model call from the log, names the origin of each message, and checks the hash that
  * was recorded with it.
  *
- * @param callId a call that went out more than once gives its last request; default: the thread's last call
+ * @param which the call's id (a call that went out more than once gives its last request), or a version: the last call at or
+ *   before it; default: the thread's last call
  * @throws {UnknownCallError} @throws {MissingCallError}
  * @throws {BlobMissingError} the system prompt or the tools are gone @throws what `stateAt` throws
  * @example
@@ -81,9 +82,9 @@ export interface SeenSources {
 export async function rebuildRequest(
   { log, blobs, reader }: SeenSources,
   threadId: string,
-  callId?: string,
+  which?: string | { readonly at: number },
 ): Promise<SeenRequest> {
-  const call = await findCall(log, threadId, callId);
+  const call = await findCall(log, threadId, which);
   const { event, data } = call;
   const { view, model, settings, toolChoice, tools } = data;
   const owner = threadIdOf(event.stream) ?? threadId;
@@ -121,8 +122,13 @@ export async function rebuildRequest(
   };
 }
 
-async function findCall(log: EventLog, threadId: string, callId: string | undefined): Promise<RecordedCall> {
-  for await (const call of callsBackwards(log, threadStream(threadId))) {
+async function findCall(
+  log: EventLog,
+  threadId: string,
+  which: string | { readonly at: number } | undefined,
+): Promise<RecordedCall> {
+  const [callId, at] = typeof which === "object" ? [undefined, which.at] : [which, undefined];
+  for await (const call of callsBackwards(log, threadStream(threadId), at)) {
     if (callId === undefined || call.data.callId === callId) return call;
   }
   throw new UnknownCallError(threadId, callId);

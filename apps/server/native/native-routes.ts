@@ -2,10 +2,12 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ServerEnv } from "../access.ts";
 import type { Served } from "../served.ts";
 import { addAccessRoutes } from "./access-routes.ts";
+import { addCompareRoutes } from "./compare-routes.ts";
 import { addContentRoutes } from "./content-routes.ts";
 import { addEventRoutes } from "./event-routes.ts";
 import { addOutlineRoutes } from "./outline-routes.ts";
 import { addProjectionRoutes } from "./projection-routes.ts";
+import { addSeenRoutes } from "./seen-routes.ts";
 import { addStateRoutes } from "./state-routes.ts";
 import { addThreadRoutes } from "./thread-routes.ts";
 import { addTimelineRoutes } from "./timeline-routes.ts";
@@ -19,6 +21,8 @@ export function nativeRoutes(served: Served, options: { readonly version: string
   addTimelineRoutes(app, served);
   addStateRoutes(app, served);
   addOutlineRoutes(app, served);
+  addCompareRoutes(app, served);
+  addSeenRoutes(app, served);
   addContentRoutes(app, served);
   addProjectionRoutes(app, served);
   const document = app.getOpenAPI31Document({
