@@ -55,6 +55,7 @@ const open = new Set(["/ok", "/healthz"]);
 function scopeFor(method: string, path: string): Scope {
   if (admin.test(path)) return "admin";
   if (onlyReads(method, path)) return "read";
+  if (method === "DELETE" && /^\/log\/v1\/threads\/[^/]+\/uploads\//.test(path)) return "run";
   if (method === "DELETE" || (path.startsWith("/assistants") && method !== "GET")) return "admin";
   return "run";
 }

@@ -33,7 +33,7 @@ export function createApp(
   app.use(allowOrigins(config.corsOrigins));
   app.use(requireToken(config));
   app.use(limitRate(config));
-  app.use(limitBody(config.maxBodyBytes));
+  app.use(limitBody(config));
   const checkThread = requireThread(served);
   for (const path of ["/threads/:threadId", "/threads/:threadId/*"]) {
     app.use(path, async (c, next) => {

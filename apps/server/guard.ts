@@ -27,11 +27,25 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   });
 }
 
+const uploadPath = /^\/log\/v1\/threads\/[^/]+\/uploads$/;
+/** Bytes that a form may have around its files. */
+const formBytes = 1024 * 1024;
+const maxDrainedBytes = 256 * 1024 * 1024;
+
 /** How many times the limit is read and thrown away, so that a client hears the answer instead of a broken socket. */
 const drainedLimits = 8;
 
 /** Refuses bodies beyond a number of bytes, whether their length is announced or not. */
-export function limitBody(maxBodyBytes: number): MiddlewareHandler {
+export function limitBody({
+  maxBodyBytes,
+  uploads,
+}: Pick<ServerConfig, "maxBodyBytes" | "uploads">): MiddlewareHandler {
+  const usual = limitTo(maxBodyBytes);
+  const ofUploads = limitTo(uploads.maxTotalBytes + formBytes);
+  return (c, next) => (uploadPath.test(c.req.path) ? ofUploads(c, next) : usual(c, next));
+}
+
+function limitTo(maxBodyBytes: number): MiddlewareHandler {
   const refusal = () => new HTTPException(413, { message: `The body is larger than ${maxBodyBytes} bytes.` });
   const counted = bodyLimit({
     maxSize: maxBodyBytes,
@@ -41,7 +55,7 @@ export function limitBody(maxBodyBytes: number): MiddlewareHandler {
   });
   return async (c, next) => {
     if (!(Number(c.req.header("content-length")) > maxBodyBytes)) return counted(c, next);
-    let left = maxBodyBytes * drainedLimits;
+    let left = Math.min(maxBodyBytes * drainedLimits, maxDrainedBytes);
     const reader = c.req.raw.body?.getReader();
     for (let part = await reader?.read(); part && !part.done && left > 0; part = await reader?.read()) {
       left -= part.value.byteLength;

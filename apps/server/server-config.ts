@@ -14,6 +14,8 @@ const tokenSchema = z.strictObject({
 });
 export type TokenEntry = z.infer<typeof tokenSchema>;
 
+const mebibyte = 1024 * 1024;
+
 /** Settings of a server. */
 export const serverConfigSchema = z.strictObject({
   /** Address to bind. Anything but loopback needs tokens. */
@@ -45,6 +47,22 @@ export const serverConfigSchema = z.strictObject({
     .int()
     .positive()
     .default(8 * 1024 * 1024),
+  /** Of one request that uploads files, whatever `maxBodyBytes` says. */
+  uploads: z
+    .strictObject({
+      maxFiles: z.number().int().positive().default(10),
+      maxFileBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(50 * mebibyte),
+      maxTotalBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(100 * mebibyte),
+    })
+    .prefault({}),
   /** Deepest nesting of a JSON body. */
   maxDepth: z.number().int().positive().default(100),
   /** Requests of one client a minute. */

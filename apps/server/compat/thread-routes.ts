@@ -2,11 +2,11 @@ import { dirname } from "node:path";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { v7 as uuidv7 } from "uuid";
-import { threadFolders } from "../../../actors/sandboxes/thread-folders.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
 import { ThreadCreated, ThreadMetadataChanged } from "../../../events/thread.ts";
 import { deleteThread } from "../../../projections/erase-thread.ts";
 import { accessOf, type ServerEnv } from "../access.ts";
+import { foldersOfThread } from "../folders-of-thread.ts";
 import { jsonBody } from "../json-body.ts";
 import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
 import { mergeMessages } from "./merge-messages.ts";
@@ -119,7 +119,7 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
 /** Deletes a thread with everything that was derived from it. */
 export async function removeThread(served: Served, threadId: string): Promise<void> {
   const { whole: store, projections } = served;
-  const { workspace_path: workspace } = threadFolders({ folder: store.folder, threadId });
+  const { workspace_path: workspace } = await foldersOfThread(served, threadId);
   await deleteThread(store, threadId, {
     by: "client",
     registry: agentFor(served, undefined).registry,

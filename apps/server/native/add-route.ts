@@ -6,13 +6,14 @@ import { checked, jsonBody } from "../json-body.ts";
 
 /** A route as it is documented and checked: one set of schemas for both. */
 export interface RouteDescription<Query extends z.ZodType, Body extends z.ZodType> {
-  readonly method: "get" | "post" | "patch";
+  readonly method: "get" | "post" | "patch" | "delete";
   /** With parameters in braces: `/log/v1/threads/{threadId}`. */
   readonly path: string;
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
-  readonly response: z.ZodType;
+  /** Left out: an answer without a body. */
+  readonly response?: z.ZodType;
   /** Content type of the answer; default `application/json`. */
   readonly type?: string;
   readonly status?: number;
@@ -66,7 +67,7 @@ export function addRoute<Query extends z.ZodType = typeof nothing, Body extends 
       ...(body && { body: { content: { "application/json": { schema: body as unknown as z.ZodObject } } } }),
     } as unknown as RequestDescription,
     responses: {
-      [status]: { description: summary, content: { [type]: { schema: response } } },
+      [status]: { description: summary, ...(response && { content: { [type]: { schema: response } } }) },
       ...Object.fromEntries(
         Object.entries(problems).map(([code, description]) => [
           code,

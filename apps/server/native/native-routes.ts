@@ -4,6 +4,7 @@ import type { Served } from "../served.ts";
 import { addAccessRoutes } from "./access-routes.ts";
 import { addCompareRoutes } from "./compare-routes.ts";
 import { addContentRoutes } from "./content-routes.ts";
+import { addConversationRoutes } from "./conversation-routes.ts";
 import { addEventRoutes } from "./event-routes.ts";
 import { addOutlineRoutes } from "./outline-routes.ts";
 import { addProjectionRoutes } from "./projection-routes.ts";
@@ -11,6 +12,7 @@ import { addSeenRoutes } from "./seen-routes.ts";
 import { addStateRoutes } from "./state-routes.ts";
 import { addThreadRoutes } from "./thread-routes.ts";
 import { addTimelineRoutes } from "./timeline-routes.ts";
+import { addUploadRoutes } from "./upload-routes.ts";
 
 /** `/log/v1`, and the document that describes it. */
 export function nativeRoutes(served: Served, options: { readonly version: string }): OpenAPIHono<ServerEnv> {
@@ -24,6 +26,8 @@ export function nativeRoutes(served: Served, options: { readonly version: string
   addCompareRoutes(app, served);
   addSeenRoutes(app, served);
   addContentRoutes(app, served);
+  addConversationRoutes(app, served);
+  addUploadRoutes(app, served);
   addProjectionRoutes(app, served);
   const document = app.getOpenAPI31Document({
     openapi: "3.1.0",
