@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type KurrentModule, openKurrentDb } from "../../../events/log/kurrentdb.ts";
-import { createKurrentClient, type KurrentClient } from "../../../events/log/kurrentdb-client.ts";
 import type { SharedLogUnderTest } from "./event-log-sharing.contract.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "./event-store-double/server.ts";
+import { shareClient } from "./shared-client.ts";
 import type { SideUnderTest } from "./side-store.contract.ts";
 
 /**
@@ -18,14 +18,14 @@ export function describeOnDouble(
   suites: (openEmpty: () => Promise<SharedLogUnderTest & SideUnderTest>) => void,
 ): void {
   let double: EventStoreDouble;
-  let connected: KurrentClient;
+  let shared: ReturnType<typeof shareClient>;
   const folder = mkdtempSync(join(tmpdir(), "threadfold-kurrentdb-"));
   beforeAll(async () => {
     double = await startEventStoreDouble();
-    connected = createKurrentClient(module, double.url);
+    shared = shareClient(module, double.url);
   });
   afterAll(async () => {
-    await connected.dispose();
+    await shared.close();
     await double.stop();
     rmSync(folder, { recursive: true });
   });
@@ -33,9 +33,7 @@ export function describeOnDouble(
   describe("on the double", () => {
     suites(async () => {
       double.clear();
-      // The first read of a client takes half a second, so the first logs of all tests share one.
-      const client = { EventStoreDBClient: { connectionString: () => undisposed(connected) } };
-      const { log, side } = await openKurrentDb(double.url, { client });
+      const { log, side } = await openKurrentDb(double.url, { client: shared.client });
       return {
         log,
         side,
@@ -45,15 +43,4 @@ export function describeOnDouble(
       };
     });
   });
-}
-
-function undisposed(client: KurrentClient): KurrentClient {
-  return {
-    appendToStream: (...given) => client.appendToStream(...given),
-    readStream: (...given) => client.readStream(...given),
-    readAll: (...given) => client.readAll(...given),
-    subscribeToAll: (...given) => client.subscribeToAll(...given),
-    tombstoneStream: (...given) => client.tombstoneStream(...given),
-    dispose: async () => {},
-  };
 }

@@ -4,10 +4,16 @@ import { type EventLog, InvalidNameError } from "../../../events/log/event-log.t
 
 const longestName = 200;
 const namesOf = new WeakMap<EventLog, (stream: string) => string>();
+const storedBy = new WeakMap<EventLog, ReadonlyMap<string, string>>();
 
 /** Name under which a log of a test really keeps a stream. */
 export function storedName(log: EventLog, stream: string): string {
   return namesOf.get(log)?.(stream) ?? stream;
+}
+
+/** Names under which a renamed log may have made streams. */
+export function storedNames(log: EventLog): readonly string[] {
+  return [...(storedBy.get(log)?.values() ?? [])];
 }
 
 /** First event whose hash is not what its content and the event before say. */
@@ -113,5 +119,6 @@ export function renamedLog(log: EventLog, prefix: string, start: string | undefi
     close: () => log.close(),
   };
   namesOf.set(renamed, hide);
+  storedBy.set(renamed, stored);
   return renamed;
 }
