@@ -1,20 +1,27 @@
-import { rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
+import { withoutCredentials } from "../events/open-store.ts";
 import { type ClusterReport, runCluster } from "../test/cluster/run-cluster.ts";
 import { workerScript } from "../test/cluster/worker-script.ts";
 import { buildChild } from "../test/crash/build-child.ts";
+import { startEventStoreDouble } from "../test/events/log/event-store-double/server.ts";
 import { startPostgres } from "../test/events/log/postgres-server.ts";
 
 /*
- * Eight worker processes share 2,000 threads, and one after the other is killed at random moments. Without `--url` a
- * PostgreSQL server is started here, with fsync as it is by default. Events are counted as acknowledged by the workers,
- * and tool calls by the tools themselves, in files beside the log.
+ * Eight worker processes share 2,000 threads, and one after the other is killed at random moments. A PostgreSQL server is
+ * started here, with fsync as it is by default; with `--on double` the double of the event store, with `--on sqlite` a
+ * file; `--url` names a store that is there and empty. Events are counted as acknowledged by the workers, and tool calls
+ * by the tools themselves, in files beside the log.
  *
- *   npx tsx bench/cluster.ts [--url <store>] [--workers 8] [--threads 2000] [--kills 40] [--minutes 15]
+ *   npx tsx bench/cluster.ts [--on postgres|sqlite|double] [--url <store>] [--workers 8] [--threads 2000] [--kills 40]
+ *     [--minutes 15]
  */
 const { values } = parseArgs({
   options: {
+    on: { type: "string", default: "postgres" },
     url: { type: "string" },
     workers: { type: "string", default: "8" },
     threads: { type: "string", default: "2000" },
@@ -61,6 +68,7 @@ function print(report: ClusterReport): void {
   const { takeoverSeconds, seconds, problems, processProblems } = report;
   const table = new Table({ head: ["", ""], style: { head: [], border: [] } });
   table.push(
+    ["store", values.url === undefined ? values.on : withoutCredentials(values.url)],
     ["worker processes", workers],
     ["processes killed", report.kills],
     ["threads finished", `${report.threadsFinished} of ${threads}`],
@@ -88,13 +96,32 @@ function print(report: ClusterReport): void {
   if (report.isLate) console.log(`Given up after ${minutes} minutes.`);
 }
 
-const server = values.url === undefined ? await startPostgres([]) : undefined;
+/** An empty store, and what ends its server. */
+async function openTarget(): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (values.url !== undefined) return { url: values.url, stop: async () => undefined };
+  if (values.on === "postgres") {
+    const server = await startPostgres([]);
+    return { url: server.newUrl(), stop: () => server.stop() };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "threadfold-cluster-store-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  if (values.on === "sqlite") return { url: `sqlite:${join(folder, "threads.db")}`, stop: remove };
+  if (values.on !== "double") throw new Error("--on takes postgres, sqlite or double.");
+  const double = await startEventStoreDouble();
+  const stop = async () => {
+    await double.stop();
+    await remove();
+  };
+  return { url: `${double.url}&side=${encodeURIComponent(folder)}`, stop };
+}
+
+const target = await openTarget();
 try {
-  const report = await simulate(values.url ?? server?.newUrl() ?? "");
+  const report = await simulate(target.url);
   print(report);
   const bad =
     report.lost + report.doubled + report.toolsRunTwice + report.differingRows + report.problems.length;
   if (bad > 0 || report.isLate || report.threadsFinished < threads) process.exitCode = 1;
 } finally {
-  await server?.stop();
+  await target.stop();
 }

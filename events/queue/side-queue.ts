@@ -32,6 +32,8 @@ interface Found {
 }
 
 const entriesPerPage = 100;
+/** Milliseconds for which a run is held that is being taken out. */
+const withdrawalMs = 10_000;
 /** Digits that milliseconds and a count take in base 36, so that keys sort by time. */
 const timeDigits = 9;
 const countDigits = 6;
@@ -194,7 +196,7 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
       const taken = await changeWhile(
         runId,
         (entry) => stateOf(entry, now()) !== "claimed",
-        () => ({ owner, until: Number.MAX_SAFE_INTEGER, reason: null }),
+        () => ({ owner, until: now() + withdrawalMs, reason: null }),
       );
       const found = taken && (await find(runId));
       if (found) await remove(found);

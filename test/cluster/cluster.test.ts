@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildChild } from "../crash/build-child.ts";
+import { startEventStoreDouble } from "../events/log/event-store-double/server.ts";
 import {
   hasPostgres,
   type PostgresServer,
@@ -21,12 +22,12 @@ afterAll(() => rm(child.folder, { recursive: true, force: true }));
 const testMs = 180_000;
 
 /** A cluster small enough for a test, most of whose runs are met by a kill. */
-function small(url: string): Promise<ClusterReport> {
+function small(url: string, threads = 60): Promise<ClusterReport> {
   return runCluster({
     url,
     script: child.script,
     workers: 3,
-    threads: 60,
+    threads,
     runsPerThread: 2,
     toolCalls: 2,
     kills: 8,
@@ -40,16 +41,16 @@ function small(url: string): Promise<ClusterReport> {
   });
 }
 
-function expectAllWell(report: ClusterReport): void {
+function expectAllWell(report: ClusterReport, threads = 60): void {
   expect(report).toMatchObject({
     isLate: false,
     lost: 0,
     doubled: 0,
     toolsRunTwice: 0,
     toolsBegunTwice: 0,
-    completed: 120,
-    threads: 60,
-    threadsFinished: 60,
+    completed: 2 * threads,
+    threads,
+    threadsFinished: threads,
     differingRows: 0,
     notTailed: 0,
     problems: [],
@@ -61,7 +62,7 @@ function expectAllWell(report: ClusterReport): void {
   expect(report.takeovers).toBeGreaterThan(0);
 }
 
-describe("three workers, one killed after the other, end 120 runs of 60 threads", () => {
+describe("three workers, one killed after the other, end two runs of each thread", () => {
   test(
     "on SQLite",
     async () => {
@@ -69,6 +70,22 @@ describe("three workers, one killed after the other, end 120 runs of 60 threads"
       try {
         expectAllWell(await small(`sqlite:${join(folder, "threads.db")}`));
       } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    testMs,
+  );
+
+  test(
+    "on KurrentDB's client against the double of the server",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "threadfold-cluster-store-"));
+      const double = await startEventStoreDouble();
+      try {
+        // Each look at the queue reads records one by one there, so fewer of them.
+        expectAllWell(await small(`${double.url}&side=${encodeURIComponent(folder)}`, 24), 24);
+      } finally {
+        await double.stop();
         await rm(folder, { recursive: true, force: true });
       }
     },

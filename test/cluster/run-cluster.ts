@@ -49,7 +49,7 @@ const queuedAtOnce = 50;
 
 /** Processes that are kept at a number: one that was killed is replaced. */
 function keepWorkers(script: string, settings: (index: number) => WorkerSettings) {
-  const alive = new Map<ChildProcess, { isReady: boolean }>();
+  const alive = new Map<ChildProcess, { isAtWork: boolean }>();
   const problems: string[] = [];
   let started = 0;
   let isOver = false;
@@ -59,12 +59,12 @@ function keepWorkers(script: string, settings: (index: number) => WorkerSettings
     const child = spawn(process.execPath, [script, JSON.stringify(settings(started))], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const state = { isReady: false };
+    const state = { isAtWork: false };
     alive.set(child, state);
     let errors = "";
     child.stdin?.on("error", () => undefined);
     child.stdout?.once("data", () => {
-      state.isReady = true;
+      state.isAtWork = true;
     });
     child.stderr?.on("data", (data: Buffer) => {
       errors += data;
@@ -85,10 +85,10 @@ function keepWorkers(script: string, settings: (index: number) => WorkerSettings
     problems,
     start,
     end,
-    /** False: none of them works yet. */
+    /** Kills one that is at work. False: none is. */
     killOne(random: () => number): boolean {
-      const ready = [...alive].filter(([, { isReady }]) => isReady);
-      const [child] = ready[Math.floor(random() * ready.length)] ?? [];
+      const working = [...alive].filter(([, { isAtWork }]) => isAtWork);
+      const [child] = working[Math.floor(random() * working.length)] ?? [];
       return child?.kill("SIGKILL") ?? false;
     },
   };

@@ -19,14 +19,17 @@ const acknowledged = openSync(settings.acknowledgedFile, "a");
 const ran = openSync(settings.toolFile, "a");
 const random = (maxMs: number) => pause(Math.random() * maxMs);
 
-/** Notes each event after the store has said that it is recorded. */
+/** Notes each event after the store has said that it is recorded. The first one shows that this process is at work. */
 function noting(log: EventLog): EventLog {
+  let isAtWork = false;
   return {
     ...log,
     async append(stream, events, options) {
       const result = await log.append(stream, events, options);
       const lines = result.events.map(({ version, id }) => `${stream} ${version} ${id}\n`);
       writeSync(acknowledged, lines.join(""));
+      if (!isAtWork) process.stdout.write("at work\n");
+      isAtWork = true;
       return result;
     },
   };
@@ -73,4 +76,3 @@ const stop = async () => {
 process.once("SIGTERM", () => void stop());
 // Whoever started it is gone.
 process.stdin.once("end", () => process.exit(1)).resume();
-process.stdout.write("ready\n");
