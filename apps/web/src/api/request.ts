@@ -17,6 +17,8 @@ export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Body as JSON. */
   readonly json?: unknown;
+  /** Body as it is: a form with files, a file. */
+  readonly body?: FormData | Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -42,7 +44,7 @@ async function problemOf(answer: Response): Promise<RequestProblem> {
  * @throws {RequestProblem} the server refused it
  */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = "GET", json, headers = {}, signal } = options;
+  const { method = "GET", json, body, headers = {}, signal } = options;
   for (;;) {
     const token = tokenNow();
     const init: RequestInit = {
@@ -54,6 +56,7 @@ export async function request(path: string, options: RequestOptions = {}): Promi
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
       ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(body && { body }),
       ...(signal && { signal }),
     };
     let answer: Response;

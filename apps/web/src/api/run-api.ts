@@ -37,6 +37,17 @@ export const runApi = {
     await readFrames(answer, onFrame, signal);
   },
 
+  /** Follows a run that was started elsewhere, or before the page was loaded. */
+  async join(
+    thread: string,
+    run: string,
+    onFrame: (frame: StreamFrame) => void,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const stream = `${path(thread)}/runs/${encodeURIComponent(run)}/stream?stream_mode=messages-tuple`;
+    await readFrames(await request(stream, { ...(signal && { signal }) }), onFrame, signal);
+  },
+
   cancel: (thread: string, run: string) =>
     request(`${path(thread)}/runs/${encodeURIComponent(run)}/cancel`, { method: "POST", json: {} }),
 

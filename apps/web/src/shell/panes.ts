@@ -23,6 +23,13 @@ export const panes: readonly [Pane, ...Pane[]] = [
     shortcut: "t",
     component: Timeline,
   },
+  {
+    name: "chat",
+    icon: "message",
+    title: defineWords({ title: "Chat" }, { title: "对话" }),
+    shortcut: "c",
+    component: lazyPane(async () => (await import("../chat/chat.tsx")).Chat),
+  },
 ];
 
 /** Loads a pane when it is first shown. */

@@ -1,5 +1,5 @@
-import type { ComponentType } from "react";
-import type { Words } from "../i18n/language.ts";
+import { type ComponentType, lazy } from "react";
+import { defineWords, type Words } from "../i18n/language.ts";
 import type { IconName } from "../parts/icon.tsx";
 
 /** Something that fills the page and needs no thread: the read models, a file that was dropped. */
@@ -12,4 +12,11 @@ export interface Screen {
 }
 
 /** All screens, in the order of their links in the bar. */
-export const screens: readonly Screen[] = [];
+export const screens: readonly Screen[] = [
+  {
+    name: "new",
+    icon: "message",
+    title: defineWords({ title: "New thread" }, { title: "新会话" }),
+    component: lazy(async () => ({ default: (await import("../chat/new-thread.tsx")).NewThread })),
+  },
+];

@@ -47,7 +47,7 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
           {words.readOnly}
         </span>
       )}
-      <nav className="bar-links" aria-label={words.views}>
+      <nav className="bar-links" aria-label={words.screens}>
         {screens.map((screen) => (
           <ScreenLink key={screen.name} screen={screen} chosen={place.screen === screen.name} />
         ))}

@@ -4,6 +4,7 @@ export const shellWords = defineWords(
   {
     threads: "Threads",
     views: "Views",
+    screens: "Pages",
     inspector: "Inspector",
     help: "Keyboard help",
     theme: "Colours",
@@ -37,6 +38,7 @@ export const shellWords = defineWords(
   {
     threads: "会话",
     views: "视图",
+    screens: "页面",
     inspector: "检查器",
     help: "键盘帮助",
     theme: "颜色",
