@@ -24,6 +24,7 @@ export {
 export { createAgent } from "./actors/create-agent.ts";
 export { type HarnessOptions, harnessMiddleware } from "./actors/harness.ts";
 export { type InterruptRequest, interrupt } from "./actors/interrupt.ts";
+export { LangChainNotLoadedError, loadLangChain } from "./actors/langchain.ts";
 export { UnsupportedCommandError } from "./actors/langchain-input.ts";
 export { RunCancelledError, RunFailedError } from "./actors/langchain-output.ts";
 export { UnsupportedStreamModeError } from "./actors/langgraph-stream.ts";
