@@ -24,7 +24,11 @@ const redirect: Plugin = {
 export default defineConfig({
   plugins: [redirect],
   test: {
-    include: ["test/actors/**/*.test.ts", "test/projections/**/*.test.ts"],
+    include: [
+      "test/actors/**/*.test.ts",
+      "test/projections/**/*.test.ts",
+      "test/server/{client-methods,multitask,native,state-and-list,streams}.test.ts",
+    ],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,
