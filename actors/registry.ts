@@ -1,7 +1,7 @@
 import type { ActiveRun } from "./active-run.ts";
 import { recoverOnce } from "./admit-run.ts";
 import { type LiveThread, loadThread } from "./live-thread.ts";
-import type { Environment } from "./run-scope.ts";
+import { type Environment, RunLostError } from "./run-scope.ts";
 import { ThreadBusyError } from "./thread-busy.ts";
 
 /** The agent was closed; its threads take no more calls. */
@@ -120,7 +120,12 @@ export function createRegistry(options: {
 async function endRun(thread: LiveThread, active: ActiveRun | undefined): Promise<void> {
   if (!active) return;
   if (thread.environment.recovery === "continue") active.abandon();
-  else await active.cancel("the agent was closed");
+  else {
+    await active.cancel("the agent was closed").catch((error: unknown) => {
+      // Another process has it: there is nothing left to end here.
+      if (!(error instanceof RunLostError)) throw error;
+    });
+  }
   await active.ended.catch(() => undefined);
 }
 

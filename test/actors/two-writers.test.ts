@@ -156,6 +156,19 @@ describe("two processes, one thread", () => {
     await expectSound(first);
   });
 
+  test("an agent whose run was taken over closes in peace", async () => {
+    const a = gate();
+    const first = agentOn(0, { model: waits(), tools: [a.tool] });
+    const run = first.thread("t").run("one");
+    await a.began;
+    for (const { key } of (await stores[1]?.side.list("lease")) ?? [])
+      await stores[1]?.side.delete("lease", key);
+    expect(await agentOn(1).thread("t").info()).toMatchObject({ status: "failed" });
+    await first.close();
+    a.open();
+    expect((await run.result).error?.name).toBe("RunLostError");
+  });
+
   test("when several find a run without an owner, one of them takes it", async () => {
     const a = gate();
     const first = agentOn(0, { model: waits(), tools: [a.tool] });
