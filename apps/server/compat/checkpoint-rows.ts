@@ -28,7 +28,7 @@ interface Draft extends Pick<CheckpointRow, "source" | "runId" | "interrupts" | 
 
 const runEnds = new Set(["RunCompleted", "RunFailed", "RunCancelled", "RunInterrupted"]);
 /** Events outside of runs that leave the state as it is. */
-const silent = new Set([
+export const silentEvents = new Set([
   "ThreadMetadataChanged",
   "ThreadArchived",
   "ThreadRestored",
@@ -87,10 +87,10 @@ function draftRows(events: readonly RecordedEvent[], atHead: boolean): Draft[] {
   const inRun = (open: OpenRun, event: RecordedEvent) => {
     const { by } = event.metadata;
     const given = by === "user" || by === "client" || withInput.has(event.type);
-    if (!open.settled && given && !silent.has(event.type)) {
+    if (!open.settled && given && !silentEvents.has(event.type)) {
       open.input = event;
       open.hasInput ||= !withInput.has(event.type);
-    } else if (!silent.has(event.type)) settleInput(open);
+    } else if (!silentEvents.has(event.type)) settleInput(open);
     if (!runEnds.has(event.type)) return;
     settleInput(open);
     const { interrupts = [], error } = event.data as unknown as {
@@ -117,7 +117,7 @@ function draftRows(events: readonly RecordedEvent[], atHead: boolean): Draft[] {
       const { runId } = event.data as unknown as { runId: string };
       run = { runId, input: event, hasInput: false, settled: false };
     } else if (run) inRun(run, event);
-    else if (!silent.has(event.type)) {
+    else if (!silentEvents.has(event.type)) {
       // What was recorded by one request has one time.
       if (outside && outside.recordedAt !== event.recordedAt) flushOutside();
       outside = event;
@@ -145,7 +145,7 @@ async function readWindow(log: EventLog, stream: string, to: number, rows: numbe
   for await (const page of log.read(stream, { to, backwards: true })) {
     for (const event of page) {
       found.push(event);
-      if (event.metadata.runId === undefined ? !silent.has(event.type) : runEnds.has(event.type)) {
+      if (event.metadata.runId === undefined ? !silentEvents.has(event.type) : runEnds.has(event.type)) {
         boundaries += 1;
       }
       if (boundaries >= rows && event.type === "RunStarted") {

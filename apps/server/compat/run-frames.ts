@@ -7,7 +7,8 @@ import type { ErrorData, Interrupt } from "../../../events/run.ts";
 import { commonPrefix } from "../../../reducers/message-lineage.ts";
 import type { State } from "../../../reducers/thread-state.ts";
 import { checkpointIdOf } from "./checkpoint-id.ts";
-import { type FrameCursor, isBehind } from "./frame-cursor.ts";
+import type { ChildItem } from "./child-items.ts";
+import { type FrameCursor, isBehind, isChildBehind } from "./frame-cursor.ts";
 import { type WireOptions, wireMessage, wireValues } from "./wire-values.ts";
 
 /** Stream modes that clients may ask for. */
@@ -21,6 +22,7 @@ export const streamModes = [
   "checkpoints",
   "debug",
   "tools",
+  "events",
 ] as const;
 export type StreamMode = (typeof streamModes)[number];
 
@@ -41,6 +43,8 @@ export interface FrameSource {
   readonly assistantId: string;
   readonly graphId: string;
   readonly wire: WireOptions;
+  /** Of a sub-agent's run. */
+  readonly namespace?: string;
   /** The state before the run's first event. */
   readonly stateBefore: () => Promise<State>;
 }
@@ -48,22 +52,26 @@ export interface FrameSource {
 /** Places of the frames of one event, so that their ids follow from the log whatever modes were asked for. */
 const part = {
   metadata: 0,
-  taskEnd: 1,
-  debugEnd: 2,
-  toolEnd: 3,
-  updates: 4,
-  messages: 5,
-  messagesMetadata: 6,
-  messagesComplete: 7,
-  interruptUpdate: 8,
-  checkpoint: 9,
-  debugCheckpoint: 10,
-  values: 11,
-  interrupts: 12,
-  taskStart: 13,
-  debugStart: 14,
-  toolStart: 15,
-  error: 16,
+  chainStart: 1,
+  taskEnd: 2,
+  debugEnd: 3,
+  toolEnd: 4,
+  callEnd: 5,
+  updates: 6,
+  messages: 7,
+  messagesMetadata: 8,
+  messagesComplete: 9,
+  interruptUpdate: 10,
+  checkpoint: 11,
+  debugCheckpoint: 12,
+  values: 13,
+  interrupts: 14,
+  taskStart: 15,
+  debugStart: 16,
+  toolStart: 17,
+  callStart: 18,
+  chainEnd: 19,
+  error: 20,
 } as const;
 /** Live items after an event have places from here on. */
 const firstLivePart = 100;
@@ -82,23 +90,64 @@ const toolEnds = new Set(["ToolCallCompleted", "ToolCallFailed", "ToolCallAbando
 
 /**
  * Turns the items of a run into LangGraph's frames. Frames of events follow from the log alone, so their ids are the
- * same in every process and after every restart; tokens and custom items are live only.
+ * same in every process and after every restart; tokens and custom items are live only. Frames of sub-agents carry
+ * their namespace in their name: `values|tools:<call id>`.
  *
  * @param options.after frames up to here were received before
+ * @param options.childSource what a sub-agent's run needs, from its `RunStarted`
  */
 export async function* framesOf(
-  items: AsyncIterable<RunItem>,
+  items: AsyncIterable<RunItem | ChildItem>,
   source: FrameSource,
-  options: { readonly modes: readonly StreamMode[]; readonly after?: FrameCursor | undefined },
+  options: {
+    readonly modes: readonly StreamMode[];
+    readonly after?: FrameCursor | undefined;
+    readonly childSource: (start: RecordedEvent) => FrameSource;
+  },
 ): AsyncGenerator<RunFrame> {
-  const { after } = options;
-  const derive = createDerivation(source, options.modes, after);
+  const { modes, after, childSource } = options;
+  const derive = createDerivation(source, modes, after);
+  const deriveChild = createChildDerivation(modes, childSource);
+  let last: FrameCursor = { offset: 0, part: 0 };
+  /** Position of the run's event that the client had seen. */
+  let seen: string | undefined;
   for await (const item of items) {
+    if (item.kind === "child") {
+      for (const { event, data, part: place } of await deriveChild(item)) {
+        const child = { position: item.event.position, part: place };
+        const isOld = after && (seen === undefined || !isChildBehind(child, after, seen));
+        if (!isOld) yield { event, data: await data(), cursor: { ...last, child } };
+      }
+      continue;
+    }
+    if (item.kind === "event" && item.event.version - source.startVersion === after?.offset) {
+      seen = item.event.position;
+    }
     for (const { cursor, event, data } of await derive(item)) {
+      last = cursor;
       if (after && !isBehind(cursor, after)) continue;
       yield { event, data: await data(), cursor };
     }
   }
+}
+
+/** Frames of the sub-agents' events, by thread. */
+function createChildDerivation(
+  modes: readonly StreamMode[],
+  sourceOf: (start: RecordedEvent) => FrameSource,
+): (item: ChildItem) => Promise<readonly { event: string; data: () => unknown; part: number }[]> {
+  const derivations = new Map<string, ReturnType<typeof createDerivation>>();
+  return async ({ namespace, event }) => {
+    if (event.type === "RunStarted") {
+      const source = { ...sourceOf(event), namespace };
+      derivations.set(event.stream, createDerivation(source, modes, undefined));
+    }
+    const frames = (await derivations.get(event.stream)?.({ kind: "event", event })) ?? [];
+    // The run's own metadata and error are not the sub-agent's.
+    return frames
+      .filter(({ cursor }) => cursor.part !== part.metadata && cursor.part !== part.error)
+      .map(({ event: name, data, cursor }) => ({ event: `${name}|${namespace}`, data, part: cursor.part }));
+  };
 }
 
 interface LazyFrame {
@@ -123,13 +172,15 @@ function createDerivation(
   const streamed = new Map<string, number>();
   const announced = new Set<string>();
   const partial = new Map<string, string>();
+  /** Names of the models that were called, by call. */
+  const models = new Map<string, string>();
   const wants = (mode: StreamMode) => modes.includes(mode);
   const tuple = (node: string, more: object = {}) => ({
     langgraph_node: node,
     langgraph_step: step,
     langgraph_triggers: [],
     langgraph_path: ["__pregel_pull", node],
-    langgraph_checkpoint_ns: "",
+    langgraph_checkpoint_ns: source.namespace ?? "",
     thread_id: threadId,
     run_id: runId,
     assistant_id: source.assistantId,
@@ -160,6 +211,7 @@ function createDerivation(
       }
     };
     addEnds(event, data, add, debug);
+    addCallEvents(event, data, add, now);
     if (node !== undefined && now !== before && wants("updates")) {
       add(part.updates, "updates", async () => ({ [node]: await changes(before, now) }));
     }
@@ -196,7 +248,7 @@ function createDerivation(
       const { name = "Error", message = "The run failed." } = data.error ?? {};
       add(part.error, "error", () => ({ error: name, message }));
     }
-    return frames;
+    return frames.sort((a, b) => a.cursor.part - b.cursor.part);
   };
 
   type Add = (place: number, name: string, data: () => unknown) => void;
@@ -224,6 +276,48 @@ function createDerivation(
       add(part.toolEnd, "tools", () => ({ event: "on_tool_error", ...tool, error }));
     }
   };
+
+  /** Frames of the mode `events`, as LangChain's `streamEvents` gives them. */
+  const addCallEvents = (event: RecordedEvent, data: EventData, add: Add, now: State) => {
+    if (!wants("events")) return;
+    const tell = (place: number, kind: string, name: string, id: string, more: () => unknown) =>
+      add(place, "events", async () => callEvent(kind, name, id, await more()));
+    const { callId = "", message, model = "", name = "" } = data;
+    if (event.type === "RunStarted") {
+      tell(part.chainStart, "on_chain_start", source.graphId, runId, () => ({}));
+    } else if (event.type === "ModelCallStarted") {
+      models.set(callId, model);
+      tell(part.callStart, "on_chat_model_start", model, callId, () => ({}));
+    } else if (event.type === "ToolCallStarted") {
+      const input = data.args ?? argsOf(callId);
+      tell(part.callStart, "on_tool_start", name, callId, () => ({ input }));
+    } else if (event.type === "ModelResponded" && message) {
+      const output = () => wireMessage(message, wire);
+      tell(part.callEnd, "on_chat_model_end", models.get(callId) ?? "", callId, async () => ({
+        output: await output(),
+      }));
+    } else if (event.type === "ToolCallCompleted" && message) {
+      tell(part.callEnd, "on_tool_end", message.name ?? "", callId, async () => ({
+        output: await wireMessage(message, wire),
+      }));
+    } else if (toolEnds.has(event.type)) {
+      const error = data.error?.message ?? message?.content;
+      tell(part.callEnd, "on_tool_error", message?.name ?? name, callId, () => ({ error }));
+    } else if (/^Run(?:Completed|Interrupted|Cancelled)$/.test(event.type)) {
+      tell(part.chainEnd, "on_chain_end", source.graphId, runId, async () => ({
+        output: await wireValues(now, wire),
+      }));
+    }
+  };
+  const callEvent = (event: string, name: string, id: string, data: unknown) => ({
+    event,
+    name,
+    run_id: id,
+    parent_ids: id === runId ? [] : [runId],
+    tags: [],
+    metadata: tuple(event.startsWith("on_tool") ? "tools" : "model_request"),
+    data,
+  });
 
   const addStarts = (event: RecordedEvent, data: EventData, add: Add, debug: Debug) => {
     const isTool = event.type === "ToolCallStarted";
@@ -290,14 +384,27 @@ function createDerivation(
     if (item.kind === "event") return onEvent(item.event);
     live += 1;
     if (item.kind === "custom") {
-      const cursor = { offset, part: firstLivePart + 2 * live };
-      return wants("custom") ? [{ event: "custom", cursor, data: () => item.data }] : [];
+      const cursor = { offset, part: firstLivePart + 4 * live };
+      const frames: LazyFrame[] = [];
+      if (wants("custom")) frames.push({ event: "custom", cursor, data: () => item.data });
+      if (wants("events")) {
+        const after = { ...cursor, part: cursor.part + 1 };
+        const data = () => callEvent("on_custom_event", "custom", runId, item.data);
+        frames.push({ event: "events", cursor: after, data });
+      }
+      return frames;
     }
     const chars = (streamed.get(item.callId) ?? 0) + item.text.length;
     streamed.set(item.callId, chars);
-    const cursor = { offset, part: firstLivePart + 2 * live, chars };
+    const cursor = { offset, part: firstLivePart + 4 * live, chars };
     if (item.tags.some((tag) => tag === "nostream" || tag === "langsmith:nostream")) return [];
     const frames: LazyFrame[] = [];
+    if (wants("events")) {
+      const before = { ...cursor, part: cursor.part - 1 };
+      const name = models.get(item.callId) ?? "";
+      const data = () => callEvent("on_chat_model_stream", name, item.callId, { chunk: wireChunk(item) });
+      frames.push({ event: "events", cursor: before, data });
+    }
     if (wants("messages-tuple")) {
       const metadata = tuple("model_request", { tags: [...item.tags] });
       frames.push({ event: "messages", cursor, data: () => [wireChunk(item), metadata] });
@@ -309,7 +416,7 @@ function createDerivation(
       announced.add(item.messageId);
       if (first) {
         const metadata = { [item.messageId]: { metadata: tuple("model_request") } };
-        const before = { ...cursor, part: cursor.part - 1 };
+        const before = { ...cursor, part: cursor.part - 2 };
         frames.push({ event: "messages/metadata", cursor: before, data: () => metadata });
       }
       const shownSoFar = [{ id: item.messageId, type: "ai", content: text, tool_calls: [] }];

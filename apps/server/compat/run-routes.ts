@@ -12,6 +12,7 @@ import { findRun, readRuns } from "./run-records.ts";
 import { framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
 import { finalValues, waitText } from "./run-values.ts";
 import { isHidden, wireRecord, wireTracked, wireWaiting } from "./run-wire.ts";
+import { framesOfThread, threadStreamModes } from "./thread-stream.ts";
 import { untilTracked, waitingRun, waitingRuns } from "./waiting-runs.ts";
 
 /** Answers with an event stream. */
@@ -46,10 +47,10 @@ export function cancelOn(served: Served, tracked: TrackedRun): void {
 }
 
 /** Where the run is, for clients that come back. */
-function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">) {
+function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">, subgraphs?: boolean | null) {
   return {
     "Content-Location": `/threads/${threadId}/runs/${runId}`,
-    Location: `/threads/${threadId}/runs/${runId}/stream`,
+    Location: `/threads/${threadId}/runs/${runId}/stream${subgraphs ? "?stream_subgraphs=true" : ""}`,
   };
 }
 
@@ -88,6 +89,23 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
     return record;
   };
 
+  app.get("/threads/:threadId/stream", (c) => {
+    const named = (c.req.queries("stream_mode") ?? []).flatMap(splitModes);
+    const modes = (named.length === 0 ? ["run_modes"] : named).map((mode) => {
+      const known = threadStreamModes.find((one) => one === mode);
+      if (known) return known;
+      const message = `There is no stream mode "${mode.slice(0, 40)}" of threads. Use ${threadStreamModes.join(", ")}.`;
+      throw new HTTPException(422, { message });
+    });
+    const gone = new AbortController();
+    const frames = framesOfThread(served, c.req.param("threadId"), {
+      modes,
+      lastEventId: c.req.header("last-event-id"),
+      signal: AbortSignal.any([gone.signal, served.closing]),
+    });
+    return streamAnswer(served, frames, { headers: {}, onClose: () => gone.abort() });
+  });
+
   app.post("/threads/:threadId/runs", async (c) => {
     const { tracked } = await launch(c);
     const { "Content-Location": location } = locationOf(tracked);
@@ -96,8 +114,10 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/threads/:threadId/runs/stream", async (c) => {
     const { body, tracked } = await launch(c);
-    return streamAnswer(served, framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode) }), {
-      headers: locationOf(tracked),
+    const subgraphs = body.stream_subgraphs ?? false;
+    const frames = framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode), subgraphs });
+    return streamAnswer(served, frames, {
+      headers: locationOf(tracked, subgraphs),
       onClose: (early) => {
         if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
       },
@@ -176,6 +196,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
         modes && modes.length > 0 ? modes.flatMap(splitModes) : ["values", "messages-tuple", "custom"],
       ),
       lastEventId: c.req.header("last-event-id"),
+      subgraphs: ["1", "true"].includes(c.req.query("stream_subgraphs") ?? ""),
     };
     const isTracked = tracked?.threadId === threadId;
     const frames = isTracked
@@ -183,7 +204,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
       : framesOfRecord(served, await recordFor(threadId, runId), options);
     const cancels = ["1", "true"].includes(c.req.query("cancel_on_disconnect") ?? "");
     return streamAnswer(served, frames, {
-      headers: locationOf({ threadId, runId }),
+      headers: locationOf({ threadId, runId }, options.subgraphs),
       onClose: (early) => {
         if (early && cancels && tracked) cancelOn(served, tracked);
       },

@@ -1,12 +1,16 @@
 import { HTTPException } from "hono/http-exception";
-import { threadStream } from "../../../events/envelope.ts";
+import type { Agent } from "../../../actors/agent-contract.ts";
+import { type RecordedEvent, threadIdOf, threadStream } from "../../../events/envelope.ts";
+import { createStateReader } from "../../../projections/state-at.ts";
+import { createThreadReducer } from "../../../reducers/built-in.ts";
 import { agentFor, type Served, shownThread, wireOptionsFor } from "../served.ts";
 import type { SseFrame } from "../sse.ts";
+import { withChildren } from "./child-items.ts";
 import { describeError } from "./errors.ts";
 import { type FrameCursor, formatCursor, parseCursor } from "./frame-cursor.ts";
 import type { RunBody } from "./request-schemas.ts";
 import type { BegunRun, TrackedRun } from "./run-directory.ts";
-import { framesOf, type StreamMode, streamModes } from "./run-frames.ts";
+import { type FrameSource, framesOf, type StreamMode, streamModes } from "./run-frames.ts";
 import { itemsOfRun } from "./run-items-source.ts";
 import { type RunRecord, recordOfStart } from "./run-records.ts";
 
@@ -26,6 +30,8 @@ export interface FollowOptions {
   readonly modes: readonly StreamMode[];
   /** `Last-Event-ID` of the request. */
   readonly lastEventId?: string | undefined;
+  /** With frames of the sub-agents that the run asks. */
+  readonly subgraphs?: boolean | undefined;
 }
 
 /** Frames of a run that stands in line: nothing before it begins, an error when it never does. */
@@ -49,7 +55,7 @@ export async function* framesOfTracked(
 export async function* framesOfRecord(
   served: Served,
   record: RunRecord,
-  { modes, lastEventId }: FollowOptions,
+  { modes, lastEventId, subgraphs = false }: FollowOptions,
   known?: BegunRun,
 ): AsyncGenerator<SseFrame> {
   const { store, runs, closing } = served;
@@ -93,11 +99,35 @@ export async function* framesOfRecord(
       return known ?? thread.stateAt(startVersion - 1);
     },
   };
-  for await (const { event, data, cursor } of framesOf(items, source, { modes, after })) {
+  const all = subgraphs ? withChildren(items, { log: store.log, threadId, signal: closing }) : items;
+  const childSource = (start: RecordedEvent) => childSourceOf(served, start, { graphId, agent });
+  for await (const { event, data, cursor } of framesOf(all, source, { modes, after, childSource })) {
     yield { event, data, id: formatCursor(cursor) };
   }
   // The last change of the thread that belongs to the run is done when the stream ends.
   await runs.get(runId)?.finished;
+}
+
+/** A sub-agent's run. Its agent is not known here, so its state has the built-in fields and whatever else was written. */
+function childSourceOf(
+  served: Served,
+  { stream, version, data }: RecordedEvent,
+  { graphId, agent }: { readonly graphId: string; readonly agent: Agent },
+): FrameSource {
+  const { store } = served;
+  const threadId = threadIdOf(stream) ?? stream;
+  const reducer = createThreadReducer({ openFields: true });
+  const reader = createStateReader({ ...store, reducer, registry: agent.registry });
+  return {
+    agent: { reducer, middleware: [] },
+    threadId,
+    runId: (data as unknown as { runId: string }).runId,
+    startVersion: version,
+    assistantId: "",
+    graphId,
+    wire: wireOptionsFor(served, threadId),
+    stateBefore: () => reader.stateAt(threadId, version - 1),
+  };
 }
 
 /** The run when this process executes it without having been asked for it: it took it over. */

@@ -72,7 +72,9 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
   app.post("/runs/stream", async (c) => {
     const body = await jsonBody(c, runSchema, { maxDepth });
     const tracked = await launch(c, body);
-    return streamAnswer(served, framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode) }), {
+    const subgraphs = body.stream_subgraphs ?? false;
+    const frames = framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode), subgraphs });
+    return streamAnswer(served, frames, {
       headers: headersOf(tracked),
       onClose(early) {
         if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
