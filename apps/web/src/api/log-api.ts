@@ -18,13 +18,32 @@ export interface Access {
   readonly agents: readonly string[];
 }
 
-/** Where a value stands that is shown piece by piece: in a state, or in the data of an event. */
+/** Where a value stands that is shown piece by piece: in a state, in the data of an event, in a model's request. */
 export type ValueSource =
   | { readonly kind: "state"; readonly thread: string; readonly at: number }
-  | { readonly kind: "event"; readonly thread: string; readonly version: number };
+  | { readonly kind: "event"; readonly thread: string; readonly version: number }
+  /** The request of the model call at a version: `/system`, `/messages/0`, `/tools/0`. */
+  | { readonly kind: "seen"; readonly thread: string; readonly version: number };
 
-const threadPath = (thread: string) => `log/v1/threads/${encodeURIComponent(thread)}`;
-type Signal = { readonly signal?: AbortSignal };
+export const threadPath = (thread: string) => `log/v1/threads/${encodeURIComponent(thread)}`;
+export type Signal = { readonly signal?: AbortSignal };
+
+function outlinePath(
+  source: ValueSource,
+  query: { pointer: string; offset?: number; limit?: number },
+): string {
+  const path = threadPath(source.thread);
+  switch (source.kind) {
+    case "state":
+      return withQuery(`${path}/state/outline`, { at: source.at, ...query });
+    case "event":
+      return withQuery(`${path}/events/${source.version}/outline`, query);
+    case "seen":
+      return withQuery(`${path}/seen/outline`, { at: source.version, ...query });
+    default:
+      return source satisfies never;
+  }
+}
 
 /** `/log/v1`, typed. Every call throws `RequestProblem` when the server refuses. */
 export const logApi = {
@@ -76,11 +95,7 @@ export const logApi = {
     query: { pointer: string; offset?: number; limit?: number },
     options: Signal = {},
   ) => {
-    const path =
-      source.kind === "state"
-        ? withQuery(`${threadPath(source.thread)}/state/outline`, { at: source.at, ...query })
-        : withQuery(`${threadPath(source.thread)}/events/${source.version}/outline`, query);
-    return requestJson<{ version: number; outline: Outline }>(path, options);
+    return requestJson<{ version: number; outline: Outline }>(outlinePath(source, query), options);
   },
 
   fields: (thread: string, at: number, options: Signal = {}) =>

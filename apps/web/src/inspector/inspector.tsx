@@ -5,6 +5,7 @@ import { useKeys } from "../keys/keys.ts";
 import { Loading } from "../parts/notices.tsx";
 import { go, usePlace } from "../place/place.ts";
 import { shellWords } from "../shell/words.ts";
+import { ForkKey } from "./branches/fork-key.tsx";
 import { type InspectorTab, inspectorTabs } from "./tabs.ts";
 import "./inspector.css";
 
@@ -38,6 +39,7 @@ export function Inspector() {
       onValueChange={(name) => go({ tab: name })}
       activationMode="manual"
     >
+      <ForkKey />
       <Tabs.List className="tab-list" aria-label={words.inspector}>
         {inspectorTabs.map((tab) => (
           <TabTitle key={tab.name} tab={tab} />

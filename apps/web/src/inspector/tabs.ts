@@ -25,9 +25,39 @@ export const inspectorTabs: readonly [InspectorTab, ...InspectorTab[]] = [
     component: lazyTab(async () => (await import("./state/state-tab.tsx")).StateTab),
   },
   {
+    name: "diff",
+    title: defineWords({ title: "Diff" }, { title: "差异" }),
+    shortcut: "d",
+    component: lazyTab(async () => (await import("./diff/diff-tab.tsx")).DiffTab),
+  },
+  {
     name: "event",
     title: defineWords({ title: "Event" }, { title: "事件" }),
     shortcut: "e",
     component: lazyTab(async () => (await import("./event/event-tab.tsx")).EventTab),
+  },
+  {
+    name: "seen",
+    title: defineWords({ title: "Seen" }, { title: "所见" }),
+    shortcut: "i",
+    component: lazyTab(async () => (await import("./seen/seen-tab.tsx")).SeenTab),
+  },
+  {
+    name: "causation",
+    title: defineWords({ title: "Causation" }, { title: "因果" }),
+    shortcut: "w",
+    component: lazyTab(async () => (await import("./causation/causation-tab.tsx")).CausationTab),
+  },
+  {
+    name: "machine",
+    title: defineWords({ title: "Machine" }, { title: "状态机" }),
+    shortcut: "m",
+    component: lazyTab(async () => (await import("./machine/machine-tab.tsx")).MachineTab),
+  },
+  {
+    name: "branches",
+    title: defineWords({ title: "Branches" }, { title: "分支" }),
+    shortcut: "b",
+    component: lazyTab(async () => (await import("./branches/branches-tab.tsx")).BranchesTab),
   },
 ];

@@ -1,0 +1,186 @@
+import type { ThreadPlace } from "../../../../../projections/branches.ts";
+import type { ChangedValue, ListedChange } from "../../../../../projections/change-outline.ts";
+import type { ValueSource } from "../../api/log-api.ts";
+import { useWords } from "../../i18n/language.ts";
+import { useNumber } from "../../i18n/shown-time.ts";
+import { Icon, type IconName } from "../../parts/icon.tsx";
+import { InertText } from "../../text/inert-text.tsx";
+import { ValueFacts, ValueView } from "../../value/value-view.tsx";
+import { isMessageType, MessageRole, MessageView } from "../message/message-view.tsx";
+import { TextDiff } from "./text-diff.tsx";
+import { diffWords } from "./words.ts";
+import "./change-list.css";
+
+interface Sides {
+  readonly from: ValueSource;
+  readonly to: ValueSource;
+}
+
+const marks = {
+  added: { icon: "plus", word: "added" },
+  removed: { icon: "minus", word: "removed" },
+  replaced: { icon: "edit", word: "changed" },
+  inside: { icon: "edit", word: "changed" },
+} as const satisfies Record<ListedChange["kind"], { icon: IconName; word: "added" | "removed" | "changed" }>;
+
+function Mark({ kind }: { readonly kind: ListedChange["kind"] }) {
+  const words = useWords(diffWords);
+  const { icon, word } = marks[kind];
+  return (
+    <span className={`change-mark mark-${word}`}>
+      <Icon name={icon} size={13} />
+      {words[word]}
+    </span>
+  );
+}
+
+/** How many items came, went and changed. */
+function Counts({ changes }: { readonly changes: readonly ListedChange[] }) {
+  const words = useWords(diffWords);
+  const number = useNumber();
+  const count = (...kinds: ListedChange["kind"][]) =>
+    changes.filter(({ kind }) => kinds.includes(kind)).length;
+  const added = count("added");
+  const removed = count("removed");
+  const changed = count("replaced", "inside");
+  const parts = [
+    added > 0 && words.countAdded(number(added)),
+    removed > 0 && words.countRemoved(number(removed)),
+    changed > 0 && words.countChanged(number(changed)),
+  ].filter((part) => part !== false);
+  return <span className="quiet">{parts.join(" · ")}</span>;
+}
+
+function Side({
+  value,
+  source,
+  change,
+}: {
+  readonly value: ChangedValue;
+  readonly source: ValueSource;
+  readonly change: ListedChange;
+}) {
+  const { pointer, outline } = value;
+  if (isMessageType(change.item?.type) && outline.kind === "object")
+    return <MessageView source={source} pointer={pointer} outline={outline} name={change.key} />;
+  return (
+    <>
+      {outline.value === undefined && <ValueFacts outline={outline} />}
+      <ValueView source={source} pointer={pointer} outline={outline} name={change.key} />
+    </>
+  );
+}
+
+/** What an item of a list is: a message by who speaks, others by their id. */
+function Name({ change }: { readonly change: ListedChange }) {
+  const { item, key } = change;
+  if (item === undefined || !/^\d+$/.test(key)) {
+    return (
+      <code className="change-key">
+        <InertText text={key} />
+      </code>
+    );
+  }
+  return (
+    <>
+      {item.type !== undefined && <MessageRole type={item.type} name={item.name} />}
+      {item.id !== undefined && (
+        <code className="change-id quiet">
+          <InertText text={item.id} />
+        </code>
+      )}
+      {item.type === undefined && item.id === undefined && (
+        <code className="change-key">
+          <InertText text={item.name ?? key} />
+        </code>
+      )}
+    </>
+  );
+}
+
+function Body({ change, sides }: { readonly change: ListedChange; readonly sides: Sides }) {
+  const { kind, before, after, text, changes } = change;
+  if (kind === "inside") return <Changes changes={changes ?? []} leftOut={change.leftOut} sides={sides} />;
+  if (text) return <TextDiff text={text} />;
+  return (
+    <>
+      {before && (
+        <del className="change-side">
+          <Side value={before} source={sides.from} change={change} />
+        </del>
+      )}
+      {after && (
+        <ins className="change-side">
+          <Side value={after} source={sides.to} change={change} />
+        </ins>
+      )}
+    </>
+  );
+}
+
+function Changes({
+  changes,
+  leftOut,
+  sides,
+}: {
+  readonly changes: readonly ListedChange[];
+  readonly leftOut: number | undefined;
+  readonly sides: Sides;
+}) {
+  const number = useNumber();
+  return (
+    <ul className="changes">
+      {changes.map((change) => (
+        <li key={`${change.kind} ${change.key}`} className="change" data-kind={change.kind}>
+          <div className="change-head">
+            <Mark kind={change.kind} />
+            <Name change={change} />
+            {change.kind === "inside" && <Counts changes={change.changes ?? []} />}
+          </div>
+          <div className="change-body">
+            <Body change={change} sides={sides} />
+          </div>
+        </li>
+      ))}
+      {leftOut !== undefined && <li className="quiet">+ {number(leftOut)}</li>}
+    </ul>
+  );
+}
+
+/** Changes that are not listed, at any depth. */
+function leftOutIn(changes: readonly ListedChange[], own = 0): number {
+  return changes.reduce((sum, { changes: inner, leftOut }) => sum + leftOutIn(inner ?? [], leftOut), own);
+}
+
+/** What changed, field by field. */
+export function ChangeList({
+  from,
+  to,
+  changes,
+  leftOut,
+  onMore,
+}: {
+  readonly from: ThreadPlace;
+  readonly to: ThreadPlace;
+  readonly changes: readonly ListedChange[];
+  readonly leftOut: number | undefined;
+  readonly onMore: () => void;
+}) {
+  const words = useWords(diffWords);
+  const number = useNumber();
+  const sides: Sides = {
+    from: { kind: "state", thread: from.threadId, at: from.version },
+    to: { kind: "state", thread: to.threadId, at: to.version },
+  };
+  const missing = leftOutIn(changes, leftOut);
+  return (
+    <div className="change-list">
+      <Changes changes={changes} leftOut={leftOut} sides={sides} />
+      {missing > 0 && (
+        <button type="button" className="button" onClick={onMore}>
+          {words.more(number(missing))}
+        </button>
+      )}
+    </div>
+  );
+}
