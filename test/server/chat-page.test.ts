@@ -114,7 +114,9 @@ test("send: the frames that the page needs, the run's place, and the thread in t
   });
   expect(answer.headers.get("content-type")).toContain("text/event-stream");
   expect(answer.headers.get("content-location")).toMatch(new RegExp(`^/threads/${id}/runs/[0-9a-f-]{36}$`));
-  expect(answer.headers.get("location")).toMatch(/\/stream\?stream_subgraphs=true$/);
+  expect(answer.headers.get("location")).toMatch(
+    /\/stream\?stream_mode=values&stream_mode=messages-tuple&stream_mode=custom&stream_subgraphs=true$/,
+  );
   const frames = await readFrames(answer);
   expect(frames[0]?.event).toBe("metadata");
   expect(new Set(frames.map(({ event }) => event))).toEqual(new Set(["metadata", "values", "messages"]));

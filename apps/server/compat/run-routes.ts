@@ -9,7 +9,7 @@ import { assistantFor, endOpenRun, launchRun } from "./launch-run.ts";
 import { type RunBody, runSchema } from "./request-schemas.ts";
 import type { TrackedRun } from "./run-directory.ts";
 import { findRun, readRuns } from "./run-records.ts";
-import { framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
+import { type FollowOptions, framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
 import { finalValues, waitText } from "./run-values.ts";
 import { isHidden, wireRecord, wireTracked, wireWaiting } from "./run-wire.ts";
 import { framesOfThread, threadStreamModes } from "./thread-stream.ts";
@@ -46,11 +46,17 @@ export function cancelOn(served: Served, tracked: TrackedRun): void {
     );
 }
 
-/** Where the run is, for clients that come back. */
-function locationOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">, subgraphs?: boolean | null) {
+/** Where the run is, for clients that come back: with what they asked for, which a GET cannot say in its body. */
+function locationOf(
+  { threadId, runId }: Pick<TrackedRun, "threadId" | "runId">,
+  follow: Partial<Pick<FollowOptions, "modes" | "subgraphs">> = {},
+) {
+  const query = new URLSearchParams((follow.modes ?? []).map((mode) => ["stream_mode", mode]));
+  if (follow.subgraphs) query.set("stream_subgraphs", "true");
+  const stream = `/threads/${threadId}/runs/${runId}/stream`;
   return {
     "Content-Location": `/threads/${threadId}/runs/${runId}`,
-    Location: `/threads/${threadId}/runs/${runId}/stream${subgraphs ? "?stream_subgraphs=true" : ""}`,
+    Location: query.size === 0 ? stream : `${stream}?${query}`,
   };
 }
 
@@ -114,10 +120,9 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/threads/:threadId/runs/stream", async (c) => {
     const { body, tracked } = await launch(c);
-    const subgraphs = body.stream_subgraphs ?? false;
-    const frames = framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode), subgraphs });
-    return streamAnswer(served, frames, {
-      headers: locationOf(tracked, subgraphs),
+    const follow = { modes: modesOf(body.stream_mode), subgraphs: body.stream_subgraphs ?? false };
+    return streamAnswer(served, framesOfTracked(served, tracked, follow), {
+      headers: locationOf(tracked, follow),
       onClose: (early) => {
         if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
       },
@@ -204,7 +209,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
       : framesOfRecord(served, await recordFor(threadId, runId), options);
     const cancels = ["1", "true"].includes(c.req.query("cancel_on_disconnect") ?? "");
     return streamAnswer(served, frames, {
-      headers: locationOf({ threadId, runId }, options.subgraphs),
+      headers: locationOf({ threadId, runId }, options),
       onClose: (early) => {
         if (early && cancels && tracked) cancelOn(served, tracked);
       },
