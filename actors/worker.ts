@@ -186,7 +186,8 @@ export function createWorker(options: WorkerOptions): Worker {
         const claimed =
           limit > 0 ? await (await queueOf()).claim({ owner: id, agent: agent.name, leaseMs, limit }) : [];
         failures = 0;
-        for (const run of claimed) take(run);
+        // A claim of its own that ran out while this process was busy comes back to it: it has that run already.
+        for (const run of claimed) if (!hand.has(run.runId)) take(run);
         if (claimed.length === 0 && hand.size === 0) {
           idle = true;
           news.announce();

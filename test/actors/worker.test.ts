@@ -14,6 +14,7 @@ import { createWorker, type WorkedRun, type Worker, type WorkerOptions } from ".
 import { LogUnavailableError } from "../../events/log/event-log.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
+import { eventually } from "../eventually.ts";
 import { dataOf, transcript, typesOf } from "./recorded-events.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 import { callsTools } from "./simple-tools.ts";
@@ -50,7 +51,7 @@ function agentOn(index: 0 | 1, options: Partial<AgentOptions> = {}): Agent {
     model: new ScriptedModel({ answers: ["ok"] }),
     store: storeOf(index),
     recovery: "continue",
-    leaseMs: 300,
+    leaseMs: 3000,
     ...options,
   });
   agents.push(agent);
@@ -65,7 +66,7 @@ function workerOf(
   const worked: WorkedRun[] = [];
   const worker = createWorker({
     agent,
-    leaseMs: 300,
+    leaseMs: 3000,
     pollMs: 10,
     onRun: (run) => worked.push(run),
     ...options,
@@ -105,7 +106,7 @@ describe("a worker", () => {
       { runId: "mine" },
     );
     expect(second).toEqual({ runId: "mine", threadId: "t" });
-    await expect.poll(() => worked.length).toBe(2);
+    await eventually(() => worked.length).toBe(2);
     expect(
       worked.map(({ runId, threadId, attempt, outcome }) => [runId, threadId, attempt, outcome]),
     ).toEqual([
@@ -134,7 +135,7 @@ describe("a worker", () => {
     const agent = agentOn(0, { model, tools: [tool] });
     const { worker, worked } = workerOf(agent);
     await began;
-    await expect.poll(() => worked.map(({ threadId }) => threadId)).toEqual(["u"]);
+    await eventually(() => worked.map(({ threadId }) => threadId)).toEqual(["u"]);
     expect(worker.size).toBe(1);
     open();
     await worker.whenIdle();
@@ -160,7 +161,7 @@ describe("a worker", () => {
     for (let index = 0; index < 9; index++)
       await queueRun(storeOf(0), { threadId: `t-${index}`, input: "go" });
     const { worker, worked } = workerOf(agentOn(0, { model }), { concurrency: 3 });
-    await expect.poll(() => worked.length).toBe(9);
+    await eventually(() => worked.length).toBe(9);
     expect(most).toBe(3);
     await worker.whenIdle();
   });
@@ -171,7 +172,7 @@ describe("a worker", () => {
     await worker.whenIdle();
     expect(await storeOf(0).queue.list(10)).toMatchObject([{ runId: other.runId, state: "waiting" }]);
     const { worked } = workerOf(agentOn(1, { name: "other" }));
-    await expect.poll(() => worked.map(({ runId }) => runId)).toEqual([other.runId]);
+    await eventually(() => worked.map(({ runId }) => runId)).toEqual([other.runId]);
   });
 
   test("answers to a question are queued as well, and context and metadata reach the run", async () => {
@@ -190,9 +191,9 @@ describe("a worker", () => {
     const { worked } = workerOf(agent);
     const options = { context: { user: "ada" }, metadata: { from: "shop" } };
     await queueRun(storeOf(1), { threadId: "t", input: "go" }, options);
-    await expect.poll(() => worked.map(({ outcome }) => outcome)).toEqual(["interrupted"]);
+    await eventually(() => worked.map(({ outcome }) => outcome)).toEqual(["interrupted"]);
     await queueRun(storeOf(1), { threadId: "t", answers: { all: 3 } }, options);
-    await expect.poll(() => worked.map(({ outcome }) => outcome)).toEqual(["interrupted", "completed"]);
+    await eventually(() => worked.map(({ outcome }) => outcome)).toEqual(["interrupted", "completed"]);
     const { messages } = await agent.thread("t").state();
     expect(transcript(messages)).toContain("tool: 3 for ada");
     expect(await dataOf(agent.thread("t"), "RunStarted")).toMatchObject([
@@ -208,10 +209,10 @@ describe("a worker", () => {
     await began;
     await queueRun(storeOf(1), { threadId: "t", input: "queued" });
     const { worked } = workerOf(agentOn(1, { tools: [tool] }));
-    await expect.poll(async () => (await storeOf(1).queue.list(1))[0]?.state).toBe("claimed");
+    await eventually(async () => (await storeOf(1).queue.list(1))[0]?.state).toBe("claimed");
     open();
     expect((await run.result).status).toBe("completed");
-    await expect.poll(() => worked.map(({ outcome }) => outcome)).toEqual(["completed"]);
+    await eventually(() => worked.map(({ outcome }) => outcome)).toEqual(["completed"]);
     expect(await typesOf(direct.thread("t"))).not.toContain("RunTakenOver");
   });
 
@@ -220,7 +221,7 @@ describe("a worker", () => {
     const { worked } = workerOf(agent);
     await queueRun(storeOf(1), { threadId: "t", input: "no user" });
     await queueRun(storeOf(1), { threadId: "t", input: "go" }, { context: { user: "ada" } });
-    await expect.poll(() => worked.length).toBe(2);
+    await eventually(() => worked.length).toBe(2);
     expect(worked[0]).toMatchObject({ outcome: "parked", reason: expect.stringContaining("user") });
     expect(worked[1]).toMatchObject({ outcome: "completed" });
     expect(await storeOf(1).queue.list(10)).toMatchObject([{ state: "parked", reason: worked[0]?.reason }]);
@@ -230,7 +231,7 @@ describe("a worker", () => {
     const run = { runId: "r", threadId: "t", agent: "agent", afterVersion: 0, queuedAt: "now" };
     await storeOf(0).queue.add({ ...run, request: { input: "hi", speed: "fast" } });
     const { worked } = workerOf(agentOn(0));
-    await expect.poll(() => worked).toMatchObject([{ outcome: "parked", reason: /newer version/ }]);
+    await eventually(() => worked).toMatchObject([{ outcome: "parked", reason: /newer version/ }]);
   });
 
   test("an object that was not made by createAgent is refused", () => {
@@ -245,7 +246,7 @@ describe("two workers", () => {
     const { worked: worked2 } = workerOf(agentOn(1));
     for (let times = 1; times <= 3; times++) {
       await queueRun(storeOf(0), { threadId: "t", input: "once" }, { runId: "r" });
-      await expect.poll(() => worked.length + worked2.length).toBe(times);
+      await eventually(() => worked.length + worked2.length).toBe(times);
     }
     expect(await dataOf(agent.thread("t"), "RunStarted")).toHaveLength(1);
   });
@@ -295,9 +296,7 @@ describe("two workers", () => {
     const alive = gate();
     const next = agentOn(1, { model: new ScriptedModel({ answers: ["done"] }), tools: [note, alive.tool] });
     const { worked } = workerOf(next);
-    await expect
-      .poll(() => worked, { timeout: 10_000 })
-      .toMatchObject([{ runId: "r", attempt: 2, outcome: "completed" }]);
+    await eventually(() => worked).toMatchObject([{ runId: "r", attempt: 2, outcome: "completed" }]);
     expect(notes).toBe(1);
     expect(alive.runs()).toBe(0);
     const types = await typesOf(next.thread("t"));
@@ -311,12 +310,12 @@ describe("two workers", () => {
     await queueRun(storeOf(0), { threadId: "t", input: "go" }, { runId: "r" });
     for (let attempt = 0; attempt < 2; attempt++) {
       await storeOf(0).queue.claim({ owner: `dead-${attempt}`, agent: "agent", leaseMs: 1, limit: 1 });
-      await expect.poll(async () => (await storeOf(0).queue.list(1))[0]?.state).toBe("waiting");
+      await eventually(async () => (await storeOf(0).queue.list(1))[0]?.state).toBe("waiting");
     }
     const { worked } = workerOf(agentOn(0), { maxAttempts: 2 });
-    await expect
-      .poll(() => worked)
-      .toMatchObject([{ outcome: "parked", reason: "2 workers did not finish it" }]);
+    await eventually(() => worked).toMatchObject([
+      { outcome: "parked", reason: "2 workers did not finish it" },
+    ]);
   });
 });
 
@@ -345,7 +344,7 @@ describe("a worker that stops", () => {
     await stopping.close();
     const next = agentOn(1, { model: new ScriptedModel({ answers: ["went on"] }), tools: [held.tool] });
     const { worked: worked2 } = workerOf(next);
-    await expect.poll(() => worked2).toMatchObject([{ runId: "r", attempt: 1, outcome: "completed" }]);
+    await eventually(() => worked2).toMatchObject([{ runId: "r", attempt: 1, outcome: "completed" }]);
     expect(await typesOf(next.thread("t"))).toContain("RunTakenOver");
     expect(held.runs()).toBe(1);
     held.open();
@@ -366,6 +365,20 @@ describe("a worker that stops", () => {
   });
 });
 
+test("a worker that was too busy to renew a claim does not run the same run twice itself", async () => {
+  const { tool, began, open, runs } = gate();
+  await queueRun(storeOf(0), { threadId: "t", input: "go" }, { runId: "r" });
+  const { worker, worked } = workerOf(agentOn(0, { model: waits(), tools: [tool] }));
+  await began;
+  // As if its renewals had come too late.
+  await storeOf(1).queue.renew(worker.id, ["r"], 1);
+  await eventually(async () => (await storeOf(1).queue.list(1))[0]?.attempts).toBe(2);
+  open();
+  await eventually(() => worked).toMatchObject([{ runId: "r", outcome: "completed" }]);
+  expect(runs()).toBe(1);
+  expect(worker.size).toBe(0);
+});
+
 test("a worker whose store is away says so, and goes on when it is back", async () => {
   const { queue } = storeOf(0);
   const { claim } = queue;
@@ -377,7 +390,7 @@ test("a worker whose store is away says so, and goes on when it is back", async 
   });
   await queueRun(storeOf(1), { threadId: "t", input: "go" });
   const { worked } = workerOf(agentOn(0), { onError: (error) => errors.push(error) });
-  await expect.poll(() => errors.length).toBeGreaterThan(1);
+  await eventually(() => errors.length).toBeGreaterThan(1);
   away = false;
-  await expect.poll(() => worked.map(({ outcome }) => outcome)).toEqual(["completed"]);
+  await eventually(() => worked.map(({ outcome }) => outcome)).toEqual(["completed"]);
 });

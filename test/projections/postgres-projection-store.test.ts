@@ -15,6 +15,7 @@ import {
   serverStartMs,
   startPostgres,
 } from "../events/log/postgres-server.ts";
+import { eventually } from "../eventually.ts";
 import { appendDrafts } from "./append-drafts.ts";
 import { projectionStoreContract } from "./projection-store.contract.ts";
 
@@ -169,7 +170,7 @@ describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
     const [one, two] = [await openStore(url), await openStore(url)];
     const options = { projections: [threadList], pollMs: 20 };
     const first = await openProjections(one, { ...options, owner: "first" });
-    await expect.poll(async () => (await first.status())[0]?.state).toBe("live");
+    await eventually(async () => (await first.status())[0]?.state).toBe("live");
     const second = await openProjections(two, { ...options, owner: "second" });
     const [event] = await appendDrafts(two.log, "a", [TitleSet({ title: "By two", origin: "user" })]);
     await second.whenCaughtUp(event?.position ?? "");
@@ -178,7 +179,7 @@ describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
       (await listThreads(second.view(threadList), {})).map(({ row: { title } }) => title);
     expect(await titles()).toEqual(["By two"]);
     await first.close();
-    await expect.poll(async () => (await second.status())[0]?.state).toBe("live");
+    await eventually(async () => (await second.status())[0]?.state).toBe("live");
     const [next] = await appendDrafts(one.log, "b", [TitleSet({ title: "By one", origin: "user" })]);
     await second.whenCaughtUp(next?.position ?? "");
     expect((await titles()).sort()).toEqual(["By one", "By two"]);

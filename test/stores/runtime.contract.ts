@@ -20,6 +20,7 @@ import { verifyThread } from "../../projections/verify.ts";
 import { eventsOf, transcript, typesOf } from "../actors/recorded-events.ts";
 import { ScriptedModel } from "../actors/scripted-model.ts";
 import { add, callsTools } from "../actors/simple-tools.ts";
+import { eventually } from "../eventually.ts";
 
 /** Long enough to be moved to the blob store. */
 const longInput = "and so on ".repeat(8000);
@@ -154,7 +155,7 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
           onRun: ({ runId, outcome }) => worked.push(`${runId} ${outcome}`),
         }),
       );
-      await expect.poll(() => worked.length, { timeout: 60_000 }).toBe(24);
+      await eventually(() => worked.length).toBe(24);
       await Promise.all(workers.map((worker) => worker.stop()));
       expect(new Set(worked).size).toBe(24);
       expect(await asking.queue.list(1)).toEqual([]);
@@ -193,7 +194,7 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
     test("read models lie with the store: others read what one process feeds, and one of them takes over", async () => {
       const [one, two] = [await open(), await open()];
       const first = await openProjections(one, { projections: [threadList], pollMs: 20 });
-      await expect.poll(async () => (await first.status())[0]?.state).toBe("live");
+      await eventually(async () => (await first.status())[0]?.state).toBe("live");
       const second = await openProjections(two, { projections: [threadList], pollMs: 20 });
       const idsSeen = async () => (await listThreads(second.view(threadList), {})).map(({ key }) => key);
       const end = async (store: Store) => {
@@ -206,7 +207,7 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
       expect(await idsSeen()).toEqual(["a"]);
       expect((await second.status())[0]?.state).toBe("waiting");
       await first.close();
-      await expect.poll(async () => (await second.status())[0]?.state).toBe("live");
+      await eventually(async () => (await second.status())[0]?.state).toBe("live");
       await agentOn(one).thread("b").run("two").result;
       await second.whenCaughtUp(await end(two));
       expect(await idsSeen()).toEqual(["b", "a"]);
@@ -221,7 +222,7 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
       await agent.close();
       const rows = await openProjectionStore(store);
       const following = await openProjections(store, { rows });
-      for (const run of following.runs) await expect.poll(async () => (await run.lag()).events).toBe(0);
+      for (const run of following.runs) await eventually(async () => (await run.lag()).events).toBe(0);
       await following.close();
       const holdsTitle = async () => JSON.stringify(await rows.list("thread-list")).includes("TopSecret");
       expect(await holdsTitle()).toBe(true);

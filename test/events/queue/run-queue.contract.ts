@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ClaimedRun, QueuedRun, RunQueue } from "../../../events/queue/run-queue.ts";
+import { eventually } from "../../eventually.ts";
 
 export interface QueueUnderTest {
   readonly queue: RunQueue;
@@ -119,7 +120,7 @@ export function describeRunQueue(name: string, open: () => Promise<QueueUnderTes
       const run = queued("t");
       await one.add(run);
       await claimBy(one, "slow", 1, 1);
-      await expect.poll(async () => (await one.list(1))[0]?.state).toBe("waiting");
+      await eventually(async () => (await one.list(1))[0]?.state).toBe("waiting");
       expect(await one.renew("slow", [run.runId], 60_000)).toEqual([run.runId]);
       expect(await claimBy(two, "other")).toEqual([]);
     });
