@@ -6,9 +6,11 @@ import { drawChart } from "./chart.ts";
 import { compareWithBaseline, type StoredRatio } from "./compare-with-baseline.ts";
 import { peersInstalled } from "./sides/langgraph-packages.ts";
 import { measureColdStart } from "./tables/cold-start.ts";
+import { measureKurrentdb } from "./tables/kurrentdb.ts";
 import { measureManyThreads } from "./tables/many-threads.ts";
 import { measureMemory } from "./tables/memory.ts";
 import { measureOneThread } from "./tables/one-thread.ts";
+import { measurePostgres } from "./tables/postgres.ts";
 import { measureRefold } from "./tables/refold.ts";
 import { measureStartUp } from "./tables/start-up.ts";
 import { type BenchOptions, isMet, type Measured, number } from "./tables/table.ts";
@@ -20,6 +22,8 @@ const suites: Readonly<Record<string, (options: BenchOptions) => Promise<Measure
   memory: measureMemory,
   refold: measureRefold,
   "start-up": measureStartUp,
+  postgres: measurePostgres,
+  kurrentdb: measureKurrentdb,
 };
 
 const usage = `npm run bench -- [options]

@@ -41,6 +41,8 @@ interface PageWish {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
   readonly limit: number;
+  /** Erasures were asked for when this reading began, and need not be again. */
+  readonly erasuresKnown?: boolean;
 }
 
 interface StreamWindow {
@@ -149,8 +151,7 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         else first = last.version + 1;
       }
     },
-    async after(place, { types, stream, limit }) {
-      await readErasures();
+    async after(place, { types, stream, limit, erasuresKnown = false }) {
       const at = BigInt(place);
       const found = await session.repeat((client) =>
         collect(
@@ -163,6 +164,8 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
           }),
         ),
       );
+      const isNew = (resolved: KurrentResolved) => placeOf(resolved) > place;
+      if (!erasuresKnown && found.some(isNew)) await readErasures();
       const wanted = types && new Set(types);
       const events: RecordedEvent[] = [];
       let through = place;

@@ -43,8 +43,9 @@ export function createKurrentWriter(
 
   /** Appends of one stream go one after the other; streams do not wait for each other. */
   const inTurn = <Result>(stream: string, work: () => Promise<Result>): Promise<Result> => {
-    const waitsFor = [turns.get(stream), ...reads];
-    const turn = Promise.allSettled(waitsFor).then(work);
+    const before = turns.get(stream);
+    const turn =
+      before === undefined && reads.size === 0 ? work() : Promise.allSettled([before, ...reads]).then(work);
     turns.set(stream, turn);
     const leave = () => {
       if (turns.get(stream) === turn) turns.delete(stream);

@@ -101,7 +101,11 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
       let left = limit;
       const end = await reader.lastPlace();
       while (through < end && left > 0) {
-        const page = await reader.after(through, { types, limit: Math.min(left, eventsPerPage) });
+        const page = await reader.after(through, {
+          types,
+          limit: Math.min(left, eventsPerPage),
+          erasuresKnown: true,
+        });
         const events = page.events.filter(({ position }) => fromPosition(position) <= end);
         left -= events.length;
         if (events.length > 0) yield events;

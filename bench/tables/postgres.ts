@@ -1,11 +1,11 @@
-import Table from "cli-table3";
 import type { Pool } from "pg";
-import { v7 as uuidv7 } from "uuid";
-import type { NewEvent } from "../events/envelope.ts";
-import { chainStart, sealEvents } from "../events/hash-chain.ts";
-import { openPostgres } from "../events/log/postgres.ts";
-import { createPostgresPool, parsePostgresUrl } from "../events/log/postgres-driver.ts";
-import { startPostgres } from "../test/events/log/postgres-server.ts";
+import { chainStart, sealEvents } from "../../events/hash-chain.ts";
+import { openPostgres } from "../../events/log/postgres.ts";
+import { createPostgresPool, parsePostgresUrl } from "../../events/log/postgres-driver.ts";
+import { hasPostgres, startPostgres } from "../../test/events/log/postgres-server.ts";
+import { makeEvents } from "../bench-events.ts";
+import { rate } from "../rate.ts";
+import { type BenchOptions, type Measured, number } from "./table.ts";
 
 /*
  * PostgreSQL through the log against the bare driver: the same rows in the same tables of the same server, one append a
@@ -17,32 +17,6 @@ const rounds = 3;
 const appends = 300;
 const threads = 64;
 const readEvents = 20_000;
-
-const text = "What the assistant answers is three hundred characters long in this bench. ".repeat(4);
-
-function makeEvents(count: number): NewEvent[] {
-  const runId = uuidv7();
-  return Array.from({ length: count }, (_, index) => {
-    const id = uuidv7();
-    const message = { id: `message-${index}`, type: "ai", content: text, tool_calls: [] };
-    return {
-      id,
-      type: "ModelResponded",
-      data: { callId: `call-${index}`, message, latencyMs: 12, finishReason: "stop" },
-      recordedAt: new Date().toISOString(),
-      metadata: { schema: 1, by: "model:bench", causationId: id, correlationId: runId, runId, step: index },
-    };
-  });
-}
-
-/** Things done for each second. */
-async function rate(count: number, work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return (count / (performance.now() - start)) * 1000;
-}
-
-const server = await startPostgres([]);
 
 async function appendThroughLog(url: string, writers: number): Promise<number> {
   const { log } = await openPostgres(url);
@@ -137,24 +111,57 @@ async function readThroughDriver(url: string): Promise<number> {
   );
 }
 
-try {
-  const best = { log1: 0, driver1: 0, log64: 0, readLog: 0, readDriver: 0 };
-  const filled = server.newUrl();
-  await fill(filled);
-  for (let round = 0; round < rounds; round++) {
-    best.driver1 = Math.max(best.driver1, await appendThroughDriver(server.newUrl()));
-    best.log1 = Math.max(best.log1, await appendThroughLog(server.newUrl(), 1));
-    best.log64 = Math.max(best.log64, await appendThroughLog(server.newUrl(), threads));
-    best.readDriver = Math.max(best.readDriver, await readThroughDriver(filled));
-    best.readLog = Math.max(best.readLog, await readThroughLog(filled));
+export async function measurePostgres({ log }: BenchOptions): Promise<Measured> {
+  if (!hasPostgres) {
+    log("postgres: skipped, there is no server here");
+    return { tables: [], ratios: [], charts: [] };
   }
-  const table = new Table({ head: ["PostgreSQL", "log /s", "compared with", "/s", "ratio", "target"] });
-  const row = (name: string, ours: number, other: string, theirs: number, target: string) =>
-    table.push([name, ours.toFixed(0), other, theirs.toFixed(0), (ours / theirs).toFixed(2), target]);
-  row("append, 1 writer", best.log1, "bare driver", best.driver1, ">= 0.85");
-  row(`append, ${threads} threads`, best.log64, "1 writer", best.log1, ">= 4");
-  row(`read ${readEvents} events`, best.readLog, "bare driver", best.readDriver, ">= 0.70");
-  process.stdout.write(`${table.toString()}\n`);
-} finally {
-  await server.stop();
+  log(
+    `postgres: ${rounds} rounds of ${appends} appends by 1 and by ${threads} writers, and ${readEvents} events read`,
+  );
+  const server = await startPostgres([]);
+  const best = { log1: 0, driver1: 0, log64: 0, readLog: 0, readDriver: 0 };
+  try {
+    const filled = server.newUrl();
+    await fill(filled);
+    for (let round = 0; round < rounds; round++) {
+      best.driver1 = Math.max(best.driver1, await appendThroughDriver(server.newUrl()));
+      best.log1 = Math.max(best.log1, await appendThroughLog(server.newUrl(), 1));
+      best.log64 = Math.max(best.log64, await appendThroughLog(server.newUrl(), threads));
+      best.readDriver = Math.max(best.readDriver, await readThroughDriver(filled));
+      best.readLog = Math.max(best.readLog, await readThroughLog(filled));
+    }
+  } finally {
+    await server.stop();
+  }
+  const [append, many, read] = [
+    best.log1 / best.driver1,
+    best.log64 / best.log1,
+    best.readLog / best.readDriver,
+  ];
+  return {
+    tables: [
+      {
+        title: "PostgreSQL, events per second",
+        head: ["", "log", "compared with", "", "ratio"],
+        rows: [
+          ["append, 1 writer", number(best.log1), "bare driver", number(best.driver1), number(append)],
+          [`append, ${threads} threads`, number(best.log64), "1 writer", number(best.log1), number(many)],
+          [
+            `read ${readEvents} events`,
+            number(best.readLog),
+            "bare driver",
+            number(best.readDriver),
+            number(read),
+          ],
+        ],
+      },
+    ],
+    ratios: [
+      { name: "PostgreSQL: append, log / bare driver", value: append, target: { atLeast: 0.85 }, unit: "x" },
+      { name: `PostgreSQL: append, ${threads} threads / 1`, value: many, target: { atLeast: 4 }, unit: "x" },
+      { name: "PostgreSQL: read, log / bare driver", value: read, target: { atLeast: 0.7 }, unit: "x" },
+    ],
+    charts: [],
+  };
 }
