@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { createMemoryBlobs } from "../events/blobs/memory.ts";
@@ -53,10 +54,27 @@ async function* linesOf(path: string): AsyncGenerator<string> {
  * await reader.stateAt(store.threadIds[0], 12);
  */
 export async function openExport(path: string): Promise<OpenedExport> {
+  return openLines(linesOf(path), { url: path, folder: dirname(resolve(path)) });
+}
+
+/**
+ * Opens an export that comes from elsewhere than a file, by its lines. The store has no folder of its own.
+ *
+ * @throws what `openExport` throws
+ * @example
+ * const store = await openExportLines(createInterface({ input: request }));
+ */
+export async function openExportLines(lines: AsyncIterable<string>): Promise<OpenedExport> {
+  return openLines(lines, { url: "memory:", folder: join(tmpdir(), `threadfold-${crypto.randomUUID()}`) });
+}
+
+async function openLines(
+  lines: AsyncIterable<string>,
+  { url, folder }: { readonly url: string; readonly folder: string },
+): Promise<OpenedExport> {
   const log = createMemoryLog();
   const blobs = createMemoryBlobs();
-  const threads = await readInto({ log, blobs }, path);
-  const url = path;
+  const threads = await readInto({ log, blobs }, lines);
   const side = createMemorySide();
   const refuse = (operation: string) => Promise.reject(new ReadOnlyStoreError(url, operation));
   return {
@@ -67,18 +85,18 @@ export async function openExport(path: string): Promise<OpenedExport> {
     // Snapshots and the like are found again from the log, so they may be kept for the while.
     side,
     queue: { ...createSideQueue(side), add: () => refuse("queueing of a run") },
-    folder: dirname(resolve(path)),
+    folder,
     close: () => log.close(),
   };
 }
 
-async function readInto(target: Parameters<typeof importThreads>[0], path: string) {
-  const lines = linesOf(path);
+async function readInto(target: Parameters<typeof importThreads>[0], from: AsyncIterable<string>) {
+  const lines = from[Symbol.asyncIterator]();
   const first = await lines.next();
   const head = first.done === true ? "" : first.value;
   async function* all() {
     yield head;
-    yield* lines;
+    yield* { [Symbol.asyncIterator]: () => lines };
   }
   if (looksLikeExport(head.replace(/^\uFEFF/, ""))) return importThreads(target, all());
   const rest: string[] = [];

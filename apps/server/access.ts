@@ -46,9 +46,9 @@ function entryOf(tokens: readonly TokenEntry[], token: string): TokenEntry | und
 }
 
 /** Routes that POST only to read. */
-const reading = /\/(?:search|count|history|state\/checkpoint|schemas|latest|versions|verify)$/;
+const reading = /\/(?:search|count|history|state\/checkpoint|schemas|latest|versions|verify|opened)$/;
 /** What shows or costs more than a thread of one's own: host paths, numbers of all, a rebuild. */
-const admin = /^\/metrics$|^\/log\/v1\/projections\/.+|\/export$|^\/threads\/prune$/;
+const admin = /^\/metrics$|^\/log\/v1\/projections\/.+|\/export$|^\/threads\/prune$|^\/log\/v1\/opened\b/;
 const open = new Set(["/ok", "/healthz"]);
 
 /** The scope that a request needs. */

@@ -12,6 +12,8 @@ import { allowOrigins, limitBody, limitRate, refuseForeign } from "./guard.ts";
 import { nativeRoutes } from "./native/native-routes.ts";
 import { answerProblem } from "./native/problem.ts";
 import { observeRequests } from "./observe-requests.ts";
+import type { OpenedFiles } from "./opened-files.ts";
+import { openedPageRoutes, openedRoutes } from "./opened-routes.ts";
 import { operationRoutes } from "./operation-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import type { Served } from "./served.ts";
@@ -22,7 +24,12 @@ const notThreads = new Set(["search", "count", "prune"]);
 /** All routes of a server, with what guards them. */
 export function createApp(
   served: Served,
-  options: { readonly version: string; readonly pageFolder?: string },
+  options: {
+    readonly version: string;
+    readonly pageFolder?: string;
+    /** Files that are looked at beside the store; default: none can be. */
+    readonly openedFiles?: OpenedFiles;
+  },
 ): Hono<ServerEnv> {
   const { config } = served;
   const app = new Hono<ServerEnv>();
@@ -30,9 +37,13 @@ export function createApp(
   app.use(secureHeaders({ crossOriginResourcePolicy: "cross-origin" }));
   app.use(refuseForeign(config));
   app.route("/", pageRoutes(options.pageFolder));
+  const { openedFiles } = options;
+  if (openedFiles) app.route("/", openedPageRoutes(options.pageFolder));
   app.use(allowOrigins(config.corsOrigins));
   app.use(requireToken(config));
   app.use(limitRate(config));
+  // Before the usual limit: exports are larger than requests.
+  if (openedFiles) app.route("/", openedRoutes(openedFiles));
   app.use(limitBody(config));
   const checkThread = requireThread(served);
   for (const path of ["/threads/:threadId", "/threads/:threadId/*"]) {

@@ -15,6 +15,7 @@ import { createRunLine } from "./compat/run-line.ts";
 import { findRun } from "./compat/run-records.ts";
 import { createApp } from "./create-app.ts";
 import { createMetrics } from "./metrics.ts";
+import { createOpenedFiles } from "./opened-files.ts";
 import { createRedactedReads } from "./redacted-reads.ts";
 import type { Served } from "./served.ts";
 import { readServerConfig, ServerConfigError, type ServerConfigInput } from "./server-config.ts";
@@ -96,10 +97,9 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
       .finally(() => served.background.delete(done));
     served.background.add(done);
   }
-  const app = createApp(served, {
-    version: packageJson.version,
-    ...(pageFolder !== undefined && { pageFolder }),
-  });
+  const appOptions = { version: packageJson.version, ...(pageFolder !== undefined && { pageFolder }) };
+  const openedFiles = createOpenedFiles(served, (inner) => createApp(inner, appOptions));
+  const app = createApp(served, { ...appOptions, openedFiles });
   const listening = await listen(app.fetch, config);
   const { port } = listening.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
@@ -137,6 +137,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     listening.closeAllConnections();
     await closed;
     await lineStopped;
+    await openedFiles.closeAll();
     await Promise.all(served.background);
     await projections.close();
     logger.info("stopped");

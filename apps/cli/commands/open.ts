@@ -30,7 +30,7 @@ export function define(command: Command, session: Session): void {
       session.onEnd(() => opened.close());
       // Read models are kept in memory, not beside the file.
       const store: Store = { ...opened, url: "memory:" };
-      const agent = await readerAgent(session, store, opened.threadIds);
+      const agent = await openReader(session, store, opened.threadIds);
       session.onEnd(() => agent.close());
       const { startServer } = await import("../../server/index.ts");
       const served = { agents: { agent }, store, readOnly: true } as const;
@@ -49,30 +49,8 @@ export function define(command: Command, session: Session): void {
 }
 
 /** The configured agent, or one that reads what Threadfold knows and takes other fields as they were set last. */
-async function readerAgent(session: Session, store: Store, threadIds: readonly string[]): Promise<Agent> {
+async function openReader(session: Session, store: Store, threadIds: readonly string[]): Promise<Agent> {
   if ((await session.settings()).agent.value !== undefined) return agentOn(session, store, {});
-  const { createAgent } = await import("../../../actors/create-agent.ts");
-  const { z } = await import("zod");
-  const known = createAgent({ model: "builtin:planner", store, preset: "harness" });
-  const fields = await updatedFields(store, threadIds);
-  const further = [...fields].filter((field) => !known.reducer.definitions.has(field));
-  if (further.length === 0) return known;
-  await known.close();
-  const stateSchema = z.object(Object.fromEntries(further.map((field) => [field, z.unknown()])));
-  return createAgent({ model: "builtin:planner", store, preset: "harness", stateSchema });
-}
-
-/** Fields that were set without an event of their own. */
-async function updatedFields({ log }: Store, threadIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const fields = new Set<string>();
-  const { threadStream } = await import("../../../events/envelope.ts");
-  for (const threadId of threadIds) {
-    for await (const page of log.read(threadStream(threadId), { types: ["StateUpdated"] })) {
-      for (const { data } of page) {
-        const { field } = data as { readonly field?: unknown };
-        if (typeof field === "string") fields.add(field);
-      }
-    }
-  }
-  return fields;
+  const { readerAgent } = await import("../../server/reader-agent.ts");
+  return readerAgent(store, threadIds);
 }
