@@ -121,7 +121,7 @@ export function Artifacts({ thread, paths }: { readonly thread: string; readonly
   if (paths.length === 0) return null;
   return (
     <section className="chat-artifacts" aria-label={words.files}>
-      <h3>{words.files}</h3>
+      <h2>{words.files}</h2>
       <ul className="chat-files">
         {paths.map((path) => (
           <li key={path}>

@@ -141,11 +141,11 @@ function ToolCall({
       </button>
       {open && (
         <div className="chat-call-body">
-          <h4>{words.args}</h4>
+          <h2>{words.args}</h2>
           <JsonTree value={args} name={call.name} depth={2} />
           {result && (
             <>
-              <h4>{words.result}</h4>
+              <h2>{words.result}</h2>
               <div className="chat-result">
                 <MessageParts parts={result.parts} thread={thread} />
               </div>

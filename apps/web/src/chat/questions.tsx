@@ -57,10 +57,10 @@ function Approval({
   };
   return (
     <>
-      <h3>
+      <h2>
         <Icon name="question" />
         {words.approvalTitle}
-      </h3>
+      </h2>
       <p className="question-action">
         <Icon name="tool" size={14} />
         <strong>
@@ -177,10 +177,10 @@ function FreeAnswer({
   const options = Array.isArray(value.options) ? value.options.filter((one) => typeof one === "string") : [];
   return (
     <>
-      <h3>
+      <h2>
         <Icon name="question" />
         {typeof asked === "string" ? words.questionTitle : words.interruptTitle}
-      </h3>
+      </h2>
       {typeof asked === "string" ? (
         <div className="question-text" id={id}>
           <InertText block links text={asked} />

@@ -8,9 +8,38 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60_000],
 ];
 
+/** Keeps what is made for a key: formats cost much more to make than to use. */
+function kept<Format>(make: (locale: string, variant: string) => Format) {
+  const made = new Map<string, Format>();
+  return (chosen: Language, variant = ""): Format => {
+    const key = `${chosen}:${variant}`;
+    const format = made.get(key) ?? make(localeOf(chosen), variant);
+    made.set(key, format);
+    return format;
+  };
+}
+
+const relativeFormat = kept(
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }),
+);
+const numberFormat = kept((locale) => {
+  const format = new Intl.NumberFormat(locale);
+  return (value: number) => format.format(value);
+});
+const clockFormat = kept(
+  (locale, variant) =>
+    new Intl.DateTimeFormat(locale, {
+      ...(variant !== "today" && { month: "short", day: "numeric" }),
+      ...(variant === "another year" && { year: "numeric" }),
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+    }),
+);
+
 /** "3 minutes ago"; `time` and `now` in milliseconds since 1970. */
 export function relativeTime(time: number, now: number, chosen: Language): string {
-  const format = new Intl.RelativeTimeFormat(localeOf(chosen), { numeric: "auto", style: "short" });
+  const format = relativeFormat(chosen);
   const passed = time - now;
   for (const [unit, ms] of steps)
     if (Math.abs(passed) >= ms) return format.format(Math.round(passed / ms), unit);
@@ -19,21 +48,15 @@ export function relativeTime(time: number, now: number, chosen: Language): strin
 
 /** Date and time to the second in the reader's zone, without the date when it is today. */
 export function clockTime(time: number, now: number, chosen: Language): string {
-  const isToday = new Date(time).toDateString() === new Date(now).toDateString();
-  const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear();
-  return new Intl.DateTimeFormat(localeOf(chosen), {
-    ...(!isToday && { month: "short", day: "numeric" }),
-    ...(!isThisYear && { year: "numeric" }),
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  }).format(time);
+  const [day, today] = [new Date(time), new Date(now)];
+  const isThisYear = day.getFullYear() === today.getFullYear();
+  const isToday = isThisYear && day.getMonth() === today.getMonth() && day.getDate() === today.getDate();
+  return clockFormat(chosen, isToday ? "today" : isThisYear ? "this year" : "another year").format(time);
 }
 
 /** `1,234` */
 export function useNumber(): (value: number) => string {
-  const format = new Intl.NumberFormat(localeOf(useValue(language)));
-  return (value) => format.format(value);
+  return numberFormat(useValue(language));
 }
 
 /** Length of a time span: `340 ms`, `2.1 s`, `3 min 4 s`. */

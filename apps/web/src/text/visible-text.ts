@@ -40,7 +40,9 @@ function hiddenPiece(text: string): TextPiece {
   const code = text.codePointAt(0) ?? 0;
   const number = code.toString(16).toUpperCase().padStart(4, "0");
   if (text.length > 2 || (text.length === 2 && code === 0x1b)) {
-    return { kind: "hidden", text, label: `␛${text.slice(1)}`, name: "terminal control sequence" };
+    // A title that a sequence sets may hold what is hidden itself.
+    const label = `␛${text.slice(1).replace(/[\p{Cc}\p{Cf}]/gu, "·")}`;
+    return { kind: "hidden", text, label, name: "terminal control sequence" };
   }
   const char = String.fromCodePoint(code);
   return { kind: "hidden", text, label: `U+${number}`, name: names[char] ?? "control character" };
