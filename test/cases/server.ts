@@ -25,4 +25,32 @@ export const serverCases = {
     ],
     counts: [1, 1],
   },
+  "EVT-05": {
+    append: [{ type: "MessagesNoted" }, { type: "Traced" }, { type: "MessagesNoted" }],
+    type: "MessagesNoted",
+    expected: { messages: [1, 3], all: [1, 2, 3] },
+  },
+  "EVT-06": { contents: ["one", "two"], expected: { stored: "one", count: 1 } },
+  "EVT-07": { runs: ["B", "A", "B", "A"], after: 2, expected: { A: [2, 4], A_after_2: [4] } },
+  "EVT-11": { accepted: [1, 21, 22, 100], refused: ["", "x", "9Lives", "With Space"] },
+  "EVT-12": {
+    types: [
+      "SandboxBound",
+      "TodosWritten",
+      "ImagesViewed",
+      "ToolsPromoted",
+      "TitleSet",
+      "FilesUploaded",
+      "ArtifactsPresented",
+    ],
+    state: {
+      sandbox: { sandbox_id: "s1" },
+      todos: [{ content: "x", status: "pending" }],
+      viewed_images: { "/mnt/user-data/uploads/a.png": { mime_type: "image/png" } },
+      promoted: { catalog_hash: "h1", names: ["search"] },
+      title: "A title",
+      uploaded_files: [{ filename: "a.txt", size: 1, path: "/mnt/user-data/uploads/a.txt" }],
+      artifacts: ["/mnt/user-data/outputs/a.md"],
+    },
+  },
 };

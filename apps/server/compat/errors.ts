@@ -28,6 +28,7 @@ const statusByName: Readonly<Record<string, ContentfulStatusCode>> = {
   InvalidNameError: 422,
   InvalidPathError: 422,
   PositionSyntaxError: 422,
+  InvalidPositionError: 400,
   UnknownThreadError: 404,
   VersionOutOfRangeError: 404,
   UnknownRunError: 404,

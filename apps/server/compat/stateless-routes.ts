@@ -32,6 +32,10 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
   const { maxDepth, heartbeatMs } = served.config;
   const threadOf = new Map<string, string>();
 
+  const forget = async (graphId: string, threadId: string) => {
+    await agentFor(served, graphId).thread(threadId).passivate();
+    await removeThread(served, threadId);
+  };
   const launch = async (c: Context<ServerEnv>, body: RunBody): Promise<TrackedRun> => {
     const threadId = uuidv7();
     const { owner } = accessOf(c);
@@ -40,7 +44,13 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
     await agentFor(served, graph_id)
       .thread(threadId)
       .record([ThreadCreated({ metadata })]);
-    const tracked = await launchRun(served, threadId, body, { stateless: true });
+    const tracked = await launchRun(served, threadId, body, { stateless: true }).catch(
+      async (error: unknown) => {
+        // Nobody knows of the thread.
+        await forget(graph_id, threadId);
+        throw error;
+      },
+    );
     threadOf.set(tracked.runId, threadId);
     const [oldest] = threadOf.keys();
     if (threadOf.size > maxRemembered && oldest !== undefined) threadOf.delete(oldest);
@@ -50,8 +60,7 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
   const cleanUp = async ({ threadId, graphId, finished }: TrackedRun, body: RunBody) => {
     if (body.on_completion === "keep") return;
     await finished;
-    await agentFor(served, graphId).thread(threadId).passivate();
-    await removeThread(served, threadId);
+    await forget(graphId, threadId);
   };
   const cleanUpLater = (tracked: TrackedRun, body: RunBody) => {
     const work = cleanUp(tracked, body)
