@@ -153,6 +153,7 @@ export {
 } from "./actors/what-if.ts";
 export { createWorker, type WorkedRun, type Worker, type WorkerOptions } from "./actors/worker.ts";
 export type { BlobStore } from "./events/blobs/blob-store.ts";
+export { BlobsUnavailableError, MissingS3ClientError, openS3Blobs, type S3Blobs } from "./events/blobs/s3.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";
 export {
   defineEvent,
@@ -213,6 +214,7 @@ export {
 } from "./projections/branches.ts";
 export { builtInProjections } from "./projections/built-in.ts";
 export { MissingCallError } from "./projections/call-edits.ts";
+export { type CollectBlobsOptions, type CollectedBlobs, collectBlobs } from "./projections/collect-blobs.ts";
 export { type BranchComparison, compareBranches } from "./projections/compare-branches.ts";
 export {
   BrokenSourceError,

@@ -2,7 +2,8 @@ import { type RecordedEvent, threadStream } from "../events/envelope.ts";
 import type { Store } from "../events/store.ts";
 import { blobsOf } from "./blob-references.ts";
 
-function digestsOf(event: RecordedEvent): string[] {
+/** Digests of all blobs that an event needs. */
+export function digestsOf(event: RecordedEvent): string[] {
   const mentioned = blobsOf(event).map(({ sha256 }) => sha256);
   // The output lies in the thread's folder, and a copy of it in the blob store.
   if (event.type === "ToolOutputExternalized")
