@@ -141,7 +141,7 @@ test("about an event: everything but its data, and the fields that fold it", asy
     for (const { data: _data, ...rest } of page) {
       expect(await get(`/events/${rest.version}/about`)).toEqual({
         event: rest,
-        fields: ["messages", "compaction"],
+        fields: expect.arrayContaining(["messages", "compaction"]),
       });
     }
   }

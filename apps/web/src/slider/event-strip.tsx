@@ -6,6 +6,8 @@ import { type EventFamily, kindOf } from "../timeline/event-kinds.ts";
 
 const families: readonly EventFamily[] = ["thread", "run", "model", "tool", "message", "state"];
 const stripHeight = 18;
+/** Pixels between ticks, on average, below which none are drawn. */
+const closestTicks = 5;
 
 function draw(
   canvas: HTMLCanvasElement,
@@ -42,13 +44,9 @@ function draw(
   }
   context.globalAlpha = 1;
   context.fillStyle = colours.get("--text-quiet") ?? "gray";
-  let lastTick = -4;
-  for (const turn of turns) {
-    const x = Math.round(place(turn));
-    if (x - lastTick < 4) continue;
-    lastTick = x;
-    context.fillRect(x, 0, 1, 5);
-  }
+  // A tick for each of very many turns would be a comb that says nothing.
+  if (turns.length * closestTicks > width) return;
+  for (const turn of turns) context.fillRect(Math.round(place(turn)), 0, 1, 5);
 }
 
 /** All events as a strip of colours, with a tick where each turn begins. What it shows is said by the slider. */

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useValue } from "../api/value-store.ts";
 import { language, useWords } from "../i18n/language.ts";
 import { useNumber } from "../i18n/shown-time.ts";
@@ -84,6 +84,38 @@ function Choices({
   );
 }
 
+/** Runs that the list offers: the newest. Older ones are chosen where an event names them. */
+const offeredRuns = 100;
+
+const RunSelect = memo(function RunSelect({
+  runs,
+  chosen,
+}: {
+  readonly runs: readonly string[];
+  readonly chosen: string | undefined;
+}) {
+  const words = useWords(timelineWords);
+  const number = useNumber();
+  const first = Math.max(0, runs.length - offeredRuns);
+  const offered = runs.map((run, index) => [run, index + 1] as const);
+  const shown = offered.filter(([run], index) => index >= first || run === chosen).reverse();
+  return (
+    <select
+      className="field run-select"
+      aria-label={words.run}
+      value={chosen ?? ""}
+      onChange={(event) => go({ run: event.target.value })}
+    >
+      <option value="">{words.allRuns}</option>
+      {shown.map(([run, ordinal]) => (
+        <option key={run} value={run}>
+          {words.runNumber(number(ordinal))}
+        </option>
+      ))}
+    </select>
+  );
+});
+
 function countsOf(names: Iterable<string>): (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -95,12 +127,13 @@ export function FilterBar({
   events,
   shown,
   searching,
-  children,
+  folding,
 }: {
   readonly events: readonly IndexedEvent[];
   readonly shown: number;
   readonly searching: boolean;
-  readonly children?: ReactNode;
+  /** Whether all runs are folded, and what folds or unfolds them; undefined: there are none to fold. */
+  readonly folding: { readonly isFolded: boolean; readonly toggle: () => void } | undefined;
 }) {
   const words = useWords(timelineWords);
   const number = useNumber();
@@ -149,21 +182,7 @@ export function FilterBar({
         nameOf={visibleText}
         onChange={(all) => go({ by: all.join(",") })}
       />
-      {runs.length > 1 && (
-        <select
-          className="field run-select"
-          aria-label={words.run}
-          value={filter.run ?? ""}
-          onChange={(event) => go({ run: event.target.value })}
-        >
-          <option value="">{words.allRuns}</option>
-          {runs.map((run, index) => (
-            <option key={run} value={run}>
-              {words.runNumber(number(index + 1))}
-            </option>
-          ))}
-        </select>
-      )}
+      {runs.length > 1 && <RunSelect runs={runs} chosen={filter.run} />}
       {isFiltering(filter) && (
         <span className="filter-result" role="status">
           {searching ? words.searching : words.shownOf(number(shown), number(events.length))}
@@ -178,7 +197,17 @@ export function FilterBar({
           </button>
         </span>
       )}
-      {children}
+      {folding && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={folding.isFolded ? words.unfold : words.fold}
+          title={folding.isFolded ? words.unfold : words.fold}
+          onClick={folding.toggle}
+        >
+          <Icon name={folding.isFolded ? "unfold" : "fold"} />
+        </button>
+      )}
     </search>
   );
 }

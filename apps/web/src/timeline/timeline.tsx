@@ -77,10 +77,19 @@ export function Timeline() {
   const [atEnd, setAtEnd] = useState(true);
   const [seen, setSeen] = useState(0);
   const follows = followsHead && atEnd;
+  // Whoever goes to the head wants to see it, wherever the list was scrolled to.
+  const [followedHead, setFollowedHead] = useState(followsHead);
+  if (followedHead !== followsHead) {
+    setFollowedHead(followsHead);
+    if (followsHead) setAtEnd(true);
+  }
   useEffect(() => {
     if (follows) setSeen(head);
   }, [follows, head]);
-  const missed = follows || seen === 0 ? 0 : shown.filter((event) => event.version > seen).length;
+  const missed = useMemo(
+    () => (follows || seen === 0 ? 0 : shown.filter((event) => event.version > seen).length),
+    [follows, seen, shown],
+  );
 
   /** The row at the upper edge, so that it stays there when older ones come in above it. */
   const anchor = useRef<{ readonly key: string; readonly offset: number } | undefined>(undefined);
@@ -124,8 +133,12 @@ export function Timeline() {
     if (!next.delete(key)) next.add(key);
     setFolded(next);
   };
-  const runKeys = rows.flatMap((row) => (row.kind === "run" ? [row.key] : []));
-  const isAllFolded = runKeys.length > 0 && runKeys.every((key) => folded.has(key));
+  const folding = useMemo(() => {
+    const runKeys = rows.flatMap((row) => (row.kind === "run" ? [row.key] : []));
+    if (runKeys.length < 2) return undefined;
+    const isFolded = runKeys.every((key) => folded.has(key));
+    return { isFolded, toggle: () => setFolded(isFolded ? new Set() : new Set(runKeys)) };
+  }, [rows, folded]);
 
   const stepTo = (direction: 1 | -1) => {
     let index = shownRow + direction;
@@ -162,19 +175,7 @@ export function Timeline() {
   const isInSight = items.some(({ index }) => index === shownRow);
   return (
     <div className="timeline">
-      <FilterBar events={events} shown={shown.length} searching={searching}>
-        {runKeys.length > 1 && (
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={isAllFolded ? words.unfold : words.fold}
-            title={isAllFolded ? words.unfold : words.fold}
-            onClick={() => setFolded(isAllFolded ? new Set() : new Set(runKeys))}
-          >
-            <Icon name={isAllFolded ? "unfold" : "fold"} />
-          </button>
-        )}
-      </FilterBar>
+      <FilterBar events={events} shown={shown.length} searching={searching} folding={folding} />
       {rows.length === 0 && !searching && (
         <Empty icon="filter" title={words.noneTitle}>
           <p>{words.noneText}</p>
