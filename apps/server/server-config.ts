@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { priceTableSchema } from "../../projections/price-table.ts";
 
 /** What a bearer of a token may do; each includes those before it. */
 export const scopes = ["read", "run", "admin"] as const;
@@ -63,6 +64,8 @@ export const serverConfigSchema = z.strictObject({
         .default(100 * mebibyte),
     })
     .prefault({}),
+  /** What tokens cost, for the causation of a run. Default: no costs are shown. */
+  prices: priceTableSchema.optional(),
   /** Deepest nesting of a JSON body. */
   maxDepth: z.number().int().positive().default(100),
   /** Requests of one client a minute. */

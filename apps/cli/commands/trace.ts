@@ -37,16 +37,10 @@ export function define(command: Command, session: Session): void {
 
 /** @throws {UsageError} */
 async function readPrices(file: string): Promise<PriceTable> {
-  const { z } = await import("zod");
-  const price = z.object({
-    inputPerMillion: z.number().nonnegative(),
-    outputPerMillion: z.number().nonnegative(),
-    cachedInputPerMillion: z.number().nonnegative().optional(),
-  });
-  const schema = z.object({ currency: z.string(), models: z.record(z.string(), price) });
+  const { priceTableSchema } = await import("../../../projections/price-table.ts");
   const text = await readInput(file);
   try {
-    return schema.parse(JSON.parse(text)) as PriceTable;
+    return priceTableSchema.parse(JSON.parse(text));
   } catch {
     throw new UsageError(
       `${file} is no price table. Write { "currency": "EUR", "models": { "<model>": { "inputPerMillion": 1, "outputPerMillion": 2 } } }.`,

@@ -87,14 +87,18 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
     {
       method: "get",
       path: "/log/v1/threads/{threadId}/causation",
-      summary: "What led to what: runs, model calls, tool calls and their effects, with times and tokens",
+      summary: "What led to what: runs, model calls, tool calls and their effects, with times, tokens and, with prices, costs",
       query: z.object({ run: z.string().max(200).optional() }),
-      response: z.object({ nodes: z.array(z.unknown()) }),
+      response: z.object({ nodes: z.array(z.unknown()), currency: z.string().nullable() }),
     },
     options,
     async (c, { query, params: { threadId = "" } }) => {
-      const nodes = await readTrace(store.log, threadId, query.run === undefined ? {} : { runId: query.run });
-      return c.json({ nodes });
+      const { prices } = served.config;
+      const nodes = await readTrace(store.log, threadId, {
+        ...(query.run !== undefined && { runId: query.run }),
+        ...(prices && { prices }),
+      });
+      return c.json({ nodes, currency: prices?.currency ?? null });
     },
   );
 

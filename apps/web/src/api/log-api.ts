@@ -117,7 +117,7 @@ export const logApi = {
     ),
 
   causation: (thread: string, run?: string, options: Signal = {}) =>
-    requestJson<{ nodes: readonly TraceNode[] }>(
+    requestJson<{ nodes: readonly TraceNode[]; currency: string | null }>(
       withQuery(`${threadPath(thread)}/causation`, { run }),
       options,
     ),

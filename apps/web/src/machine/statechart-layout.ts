@@ -17,6 +17,13 @@ export interface StatechartLayout {
     readonly to: string;
     /** Conditions, any of which leads this way. */
     readonly when: readonly string[];
+    /** Line that is drawn for it. */
+    readonly line: string;
+  }[];
+  readonly lines: readonly {
+    readonly name: string;
+    /** The way that a run takes when nothing special happens. */
+    readonly main: boolean;
     readonly points: readonly (readonly [x: number, y: number])[];
   }[];
 }

@@ -16,7 +16,7 @@ import { ChangeList } from "../diff/change-list.tsx";
 import { branchesWords } from "./words.ts";
 
 /** Events of a side that are listed at first. */
-const firstEvents = 30;
+const firstEvents = 12;
 
 /** Events of a side from its beginning, as many as are wanted. */
 async function eventsOf(

@@ -33,7 +33,6 @@ export const branchesWords = defineWords(
     noEvents: "Nothing since.",
     showMore: (n: string) => `Show ${n} more`,
     difference: "Difference of the states",
-    differenceHint: (left: string, right: string) => `From ${right} to ${left}`,
     same: "The states are the same.",
   },
   {
@@ -67,7 +66,6 @@ export const branchesWords = defineWords(
     noEvents: "此后没有事件。",
     showMore: (n: string) => `再显示 ${n} 条`,
     difference: "状态差异",
-    differenceHint: (left: string, right: string) => `从 ${right} 到 ${left}`,
     same: "状态相同。",
   },
 );

@@ -34,7 +34,7 @@ const statusIcons: Readonly<Record<TraceNode["status"], IconName>> = {
 const pageRows = 300;
 
 /** Input, output and cached tokens, and what they cost. */
-function Spent({ node }: { readonly node: TraceNode }) {
+function Spent({ node, currency }: { readonly node: TraceNode; readonly currency: string | undefined }) {
   const words = useWords(causationWords);
   const number = useNumber();
   const chosen = useValue(language);
@@ -45,11 +45,11 @@ function Spent({ node }: { readonly node: TraceNode }) {
   const cost =
     node.cost === undefined
       ? undefined
-      : new Intl.NumberFormat(localeOf(chosen), { maximumSignificantDigits: 3 }).format(node.cost);
+      : `${new Intl.NumberFormat(localeOf(chosen), { maximumSignificantDigits: 3 }).format(node.cost)} ${visibleText(currency ?? "")}`;
   return (
     <span className="trace-spent" title={hint}>
       {number(all)} {words.tokens}
-      {cost !== undefined && ` · ${words.cost} ${cost}`}
+      {cost !== undefined && ` · ${cost}`}
     </span>
   );
 }
@@ -61,6 +61,7 @@ function Row({
   onFold,
   thread,
   version,
+  currency,
 }: {
   readonly row: TraceRow;
   readonly folded: boolean;
@@ -68,6 +69,7 @@ function Row({
   readonly onFold: () => void;
   readonly thread: string;
   readonly version: number;
+  readonly currency: string | undefined;
 }) {
   const words = useWords(causationWords);
   const { node, level, start, length, after } = row;
@@ -111,7 +113,7 @@ function Row({
             {words[node.status]}
           </span>
         )}
-        <Spent node={node} />
+        <Spent node={node} currency={currency} />
       </div>
       <div className="trace-time">
         <div className="trace-track" aria-hidden="true">
@@ -133,10 +135,12 @@ function Trace({
   root,
   thread,
   version,
+  currency,
 }: {
   readonly root: TraceNode;
   readonly thread: string;
   readonly version: number;
+  readonly currency: string | undefined;
 }) {
   const words = useWords(causationWords);
   const number = useNumber();
@@ -169,6 +173,7 @@ function Trace({
             row={row}
             thread={thread}
             version={version}
+            currency={currency}
             foldable={hasChildren(row.node, withEvents)}
             folded={folded.has(row.node.id)}
             onFold={() => toggle(row.node.id)}
@@ -248,7 +253,13 @@ export function CausationTab() {
           </button>
         </div>
       </div>
-      <Trace key={root.id} root={root} thread={thread} version={version} />
+      <Trace
+        key={root.id}
+        root={root}
+        thread={thread}
+        version={version}
+        currency={value?.currency ?? undefined}
+      />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type { StatechartLayout } from "../../machine/statechart-layout.ts";
 import { stateWord } from "./words.ts";
 
 type Way = StatechartLayout["ways"][number];
-type Point = Way["points"][number];
+type Point = StatechartLayout["lines"][number]["points"][number];
 
 /** Radius of the corners of a way. */
 const corner = 6;
@@ -44,8 +44,11 @@ export function Statechart({
   const chosen = useValue(language);
   const arrow = useId();
   const bold = useId();
-  const isTaken = ({ from, to }: Way) => taken.some((way) => way.from === from && way.to === to);
-  const ordered = [...layout.ways].sort((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
+  const faint = useId();
+  const isTaken = (name: string) => taken.some(({ line }) => line === name);
+  // What is bold lies on top.
+  const weight = ({ name, main }: StatechartLayout["lines"][number]) => (isTaken(name) ? 2 : main ? 1 : 0);
+  const ordered = [...layout.lines].sort((a, b) => weight(a) - weight(b));
   const word = (name: string) => stateWord(name, chosen);
   return (
     <svg
@@ -57,7 +60,7 @@ export function Statechart({
       aria-label={label}
     >
       <defs>
-        {[arrow, bold].map((id) => (
+        {[faint, arrow, bold].map((id) => (
           <marker
             key={id}
             id={id}
@@ -69,7 +72,10 @@ export function Statechart({
             markerHeight={id === bold ? 11 : 8}
             orient="auto"
           >
-            <path className={id === bold ? "arrow taken" : "arrow"} d="M0 0.5 8 4 0 7.5z" />
+            <path
+              className={id === bold ? "arrow taken" : id === arrow ? "arrow main" : "arrow"}
+              d="M0 0.5 8 4 0 7.5z"
+            />
           </marker>
         ))}
       </defs>
@@ -83,13 +89,13 @@ export function Statechart({
             </text>
           </g>
         ))}
-      {ordered.map((way) => (
+      {ordered.map(({ name, main, points }) => (
         <path
-          key={`${way.from} ${way.to}`}
-          className={isTaken(way) ? "way taken" : "way"}
-          data-way={`${way.from}-${way.to}`}
-          d={pathOf(way.points)}
-          markerEnd={`url(#${isTaken(way) ? bold : arrow})`}
+          key={name}
+          className={isTaken(name) ? "way taken" : main ? "way main" : "way"}
+          data-line={name}
+          d={pathOf(points)}
+          markerEnd={`url(#${isTaken(name) ? bold : main ? arrow : faint})`}
         />
       ))}
       {layout.states
