@@ -2,6 +2,7 @@ import { request as rawRequest } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { threadDataMiddleware } from "../../actors/middleware/thread-data.ts";
 import { hashToken } from "../../apps/server/index.ts";
 import { type ServedAgents, serveAgent } from "./served-agents.ts";
 
@@ -297,4 +298,28 @@ test("requests that are no HTTP, too slow to matter or cut off leave the server 
   expect(refused(hosts ?? 0)).toBe(true);
   expect(await heads(served)).toEqual({});
   expect((await served.request("/ok")).status).toBe(200);
+});
+
+test("what a client may not write is refused with everything that it sent along", async () => {
+  const served = await serveAgent({ agent: { middleware: [threadDataMiddleware()] } });
+  const { client, request } = served;
+  const { thread_id: id } = await client.threads.create();
+  const before = await heads(served);
+  const paths = { thread_data: { workspace_path: "/etc", uploads_path: "/etc", outputs_path: "/etc" } };
+  const tries: [string, unknown, string?][] = [
+    [`/threads/${id}/state`, { values: { ...paths, title: "t" } }],
+    [`/threads/${id}/state`, { values: { jump_to: "end" } }],
+    [`/threads/${id}/state`, { values: { $facts: {} } }],
+    [`/threads/${id}/runs`, { assistant_id: "agent", input: { ...human, ...paths } }],
+    ["/runs/wait", { assistant_id: "agent", input: { ...human, ...paths } }],
+    [`/threads/${id}/runs`, { assistant_id: "agent", command: { update: paths } }],
+    [`/log/v1/threads/${id}/state`, { values: paths }, "PATCH"],
+    ["/threads", { supersteps: [{ updates: [{ values: paths }] }] }],
+    ["/threads", { supersteps: [{ updates: [{ values: { nonsense: 1 } }] }] }],
+  ];
+  for (const [path, json, method = "POST"] of tries) {
+    const answer = await request(path, { json, method });
+    check([path, json], answer.status, await textOf(answer), refused);
+    expect([path, json, await heads(served)]).toEqual([path, json, before]);
+  }
 });

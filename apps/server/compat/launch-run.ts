@@ -9,6 +9,7 @@ import type { Json } from "../../../events/json.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
 import type { ClaimedRun } from "../../../events/queue/run-queue.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
+import { refusePrivate } from "../refuse-private.ts";
 import { traceRun } from "../run-spans.ts";
 import type { Served } from "../served.ts";
 import { agentFor, listedThread } from "../served.ts";
@@ -55,6 +56,7 @@ function taskOf({ command, input }: RunBody): Task {
   if (command?.resume !== undefined && command.resume !== null)
     return { kind: "resume", value: command.resume };
   const update = Array.isArray(command?.update) ? Object.fromEntries(command.update) : command?.update;
+  refusePrivate(update ?? input);
   if (update) return { kind: "input", input: update };
   if (input === undefined || input === null) return { kind: "input", input: null };
   if (typeof input === "string") return { kind: "input", input };

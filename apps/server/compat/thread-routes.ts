@@ -2,12 +2,14 @@ import { dirname } from "node:path";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { v7 as uuidv7 } from "uuid";
+import type { Thread } from "../../../actors/agent-contract.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
 import { ThreadCreated, ThreadMetadataChanged } from "../../../events/thread.ts";
 import { deleteThread } from "../../../projections/erase-thread.ts";
 import { accessOf, type ServerEnv } from "../access.ts";
 import { foldersOfThread } from "../folders-of-thread.ts";
 import { jsonBody } from "../json-body.ts";
+import { refusePrivate } from "../refuse-private.ts";
 import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
 import { mergeMessages } from "./merge-messages.ts";
 import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from "./request-schemas.ts";
@@ -47,14 +49,13 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
       if (!(error instanceof VersionConflict)) throw error;
       throw new HTTPException(409, { message: "Thread already exists" });
     }
-    for (const { updates } of body.supersteps ?? []) {
-      for (const { values } of updates) {
-        if (typeof values === "object" && values !== null) {
-          const { messages, ...fields } = values as Record<string, unknown>;
-          const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
-          await thread.update({ ...added, ...fields });
-        }
-      }
+    try {
+      await applySupersteps(thread, body.supersteps ?? []);
+    } catch (error) {
+      // Made whole, or not at all.
+      await thread.passivate();
+      await removeThread(served, threadId);
+      throw error;
     }
     return c.json(await wireThread(served, await rowOf(served, threadId)));
   });
@@ -114,6 +115,19 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
   });
 
   return app;
+}
+
+async function applySupersteps(
+  thread: Thread,
+  supersteps: readonly { readonly updates: readonly { readonly values?: unknown }[] }[],
+): Promise<void> {
+  for (const { values } of supersteps.flatMap(({ updates }) => updates)) {
+    if (typeof values !== "object" || values === null) continue;
+    refusePrivate(values);
+    const { messages, ...fields } = values as Record<string, unknown>;
+    const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
+    await thread.update({ ...added, ...fields });
+  }
 }
 
 /** Deletes a thread with everything that was derived from it. */
