@@ -47,6 +47,40 @@ async function silentPort(): Promise<number> {
   return address.port;
 }
 
+describe("a package that is not installed is named", () => {
+  /** `threads` in a process that does not find the packages. */
+  const without = async (packages: readonly string[], store: string) => {
+    const cwd = await emptyFolder();
+    const hook = `
+      export async function resolve(name, context, next) {
+        if (!${JSON.stringify(packages)}.includes(name)) return next(name, context);
+        throw Object.assign(new Error("Cannot find package '" + name + "'"), { code: "ERR_MODULE_NOT_FOUND" });
+      }`;
+    await writeFile(join(cwd, "hook.mjs"), hook);
+    const register = join(cwd, "register.mjs");
+    await writeFile(
+      register,
+      'import { register } from "node:module"; register("./hook.mjs", import.meta.url);',
+    );
+    const result = await cli(["threads", "--store", store], { cwd, node: ["--import", register] });
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr.trim().split("\n").length).toBeLessThanOrEqual(3);
+    return result.stderr;
+  };
+
+  test("pg, either client of KurrentDB, the client of S3", async () => {
+    const clients = ["@kurrent/kurrentdb-client", "@eventstore/db-client"];
+    expect(await without(["pg"], "postgres://127.0.0.1/threads")).toContain("npm install pg");
+    expect(await without(clients, "kurrentdb://127.0.0.1:2113")).toContain(
+      "npm install @kurrent/kurrentdb-client",
+    );
+    const double = await startEventStoreDouble();
+    onTestFinished(() => double.stop());
+    const blobs = `${double.url}&blobs=${encodeURIComponent("s3://threads")}`;
+    expect(await without(["@aws-sdk/client-s3"], blobs)).toContain("npm install @aws-sdk/client-s3");
+  });
+});
+
 describe("on KurrentDB", () => {
   const start = async (options?: DoubleOptions) => {
     const double = await startEventStoreDouble(options);
