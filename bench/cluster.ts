@@ -47,7 +47,7 @@ async function simulate(url: string): Promise<ClusterReport> {
       kills,
       killPauseMs: [500, 2500],
       concurrency: 20,
-      leaseMs: 2000,
+      leaseMs: 5000,
       toolMs: 1000,
       modelMs: 500,
       deadlineMs: minutes * 60_000,
