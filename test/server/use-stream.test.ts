@@ -10,6 +10,7 @@ import { build } from "vite";
 import { expect, test } from "vitest";
 import { type Deferred, deferred } from "../../actors/deferred.ts";
 import { humanApprovalMiddleware } from "../../actors/middleware/human-approval.ts";
+import { ScriptedModel, type ScriptedModelOptions } from "../actors/scripted-model.ts";
 import { add, callsTools } from "../actors/simple-tools.ts";
 import { afterTest, serveAgent } from "./served-agents.ts";
 
@@ -63,6 +64,20 @@ async function openBrowser(): Promise<Page> {
   return browser.newPage();
 }
 
+/** Says one word of each answer to "talk", and the rest when it may go on. */
+class PausingModel extends ScriptedModel {
+  constructor(script: ScriptedModelOptions, goOn: Promise<void>) {
+    super({ ...script, streaming: true });
+    const stream = this._streamResponseChunks.bind(this);
+    this._streamResponseChunks = async function* (...given) {
+      for await (const chunk of stream(...given)) {
+        yield chunk;
+        if (chunk.text === "one ") await goOn;
+      }
+    };
+  }
+}
+
 const messages = (page: Page) => page.locator("#messages li").allTextContents();
 const shows = (page: Page, texts: readonly string[]) =>
   expect.poll(() => messages(page), { timeout: 20_000 }).toEqual(texts);
@@ -70,13 +85,14 @@ const stands = (page: Page, id: string, text: string) =>
   expect.poll(() => page.locator(id).textContent(), { timeout: 20_000 }).toBe(text);
 
 test.skipIf(!browserPath && !isRequired)(
-  "useStream in a browser: send, edit, switch branches, stop, be asked and approve, reload and rejoin",
+  "useStream in a browser: send, edit, see words come, switch branches, stop, be asked and approve, reload and rejoin",
   async () => {
     const slow: Deferred<string>[] = [];
     let count = 0;
     const answers = (given: readonly { readonly text: string; getType(): string }[]) => {
       const last = given.at(-1);
       if (last?.getType() === "tool") return "sum is 3";
+      if (last?.text === "talk") return "one two three";
       if (last?.text === "ask") return callsTools(["add", { a: 1, b: 2 }, `call-${given.length}`]);
       if (last?.text === "slow") {
         const answer = deferred<string>();
@@ -87,9 +103,13 @@ test.skipIf(!browserPath && !isRequired)(
       return `answer ${count}`;
     };
     const origin = await servePage();
+    const goOn = deferred<void>();
     const { server } = await serveAgent({
-      answers,
-      agent: { tools: [add], middleware: [humanApprovalMiddleware({ interruptOn: { add: true } })] },
+      agent: {
+        model: new PausingModel({ answers }, goOn.promise),
+        tools: [add],
+        middleware: [humanApprovalMiddleware({ interruptOn: { add: true } })],
+      },
       server: { corsOrigins: [origin] },
     });
     const page = await openBrowser();
@@ -110,6 +130,13 @@ test.skipIf(!browserPath && !isRequired)(
     await shows(page, ["hello", "answer 1"]);
     await page.reload();
     await shows(page, ["edited", "answer 2"]);
+
+    await page.locator("#talk").dispatchEvent("click");
+    await expect.poll(async () => (await messages(page)).at(-1), { timeout: 20_000 }).toBe("one ");
+    await stands(page, "#state", "loading");
+    goOn.resolve();
+    await expect.poll(async () => (await messages(page)).at(-1), { timeout: 20_000 }).toBe("one two three");
+    await stands(page, "#state", "idle");
 
     await page.locator("#slow").dispatchEvent("click");
     await expect.poll(() => slow.length, { timeout: 20_000 }).toBe(1);

@@ -47,6 +47,7 @@ function Page() {
       <output id="branches">{branches.length}</output>
       <button type="button" id="send" onClick={() => void send("hello")} />
       <button type="button" id="slow" onClick={() => void send("slow")} />
+      <button type="button" id="talk" onClick={() => void send("talk")} />
       <button type="button" id="ask" onClick={() => void send("ask")} />
       <button type="button" id="stop" onClick={() => void stream.stop()} />
       <button
