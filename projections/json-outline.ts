@@ -25,6 +25,8 @@ export interface OutlinePage {
 const shortJson = 2_000;
 const shortText = 600;
 const textPerChild = 200;
+/** Children of a long child that travel with it, so that a list can be looked into without asking again. */
+const firstGrandchildren = 20;
 
 /** True when the JSON of a value is not longer than a budget. Looks no further than that. */
 function isShort(value: unknown): boolean {
@@ -78,7 +80,11 @@ export function outlineAt(root: unknown, pointer: string, page: OutlinePage): Ou
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
-  const { offset, limit } = page;
+  return outlinePage(value, page, firstGrandchildren);
+}
+
+/** A value with a page of its children, and of each long child the first `ahead` children. */
+function outlinePage(value: unknown, { offset, limit }: OutlinePage, ahead: number): Outline {
   if (typeof value === "string") {
     const end = offset + limit * textPerChild;
     const more = end < value.length ? { next: end } : {};
@@ -91,7 +97,11 @@ export function outlineAt(root: unknown, pointer: string, page: OutlinePage): Ou
   const children: (Outline & { key: string })[] = [];
   for (let at = offset; at < end; at++) {
     const key = keys?.[at] ?? String(at);
-    children.push({ key, ...outlineOf((value as Record<string, unknown>)[key]) });
+    const child = (value as Record<string, unknown>)[key];
+    const short = outlineOf(child);
+    const isLong = short.value === undefined && (short.kind === "array" || short.kind === "object");
+    const shown = isLong && ahead > 0 ? outlinePage(child, { offset: 0, limit: ahead }, 0) : short;
+    children.push({ key, ...shown });
   }
   const whole = offset === 0 && isShort(value) ? { value } : {};
   return { kind: kindOf(value), size, ...whole, children, ...(end < size && { next: end }) };
