@@ -9,6 +9,7 @@ import { addEventRoutes } from "./event-routes.ts";
 import { addOutlineRoutes } from "./outline-routes.ts";
 import { addProjectionRoutes } from "./projection-routes.ts";
 import { addSeenRoutes } from "./seen-routes.ts";
+import { addSelectionRoutes } from "./selection-routes.ts";
 import { addStateRoutes } from "./state-routes.ts";
 import { addThreadRoutes } from "./thread-routes.ts";
 import { addTimelineRoutes } from "./timeline-routes.ts";
@@ -27,6 +28,7 @@ export function nativeRoutes(served: Served, options: { readonly version: string
   addSeenRoutes(app, served);
   addContentRoutes(app, served);
   addConversationRoutes(app, served);
+  addSelectionRoutes(app, served);
   addUploadRoutes(app, served);
   addProjectionRoutes(app, served);
   const document = app.getOpenAPI31Document({

@@ -8,6 +8,7 @@ import { InertText } from "../text/inert-text.tsx";
 import { visibleText } from "../text/visible-text.ts";
 import { useReading } from "../thread-view/use-reading.ts";
 import { useSize } from "../value/shown-size.ts";
+import { saveAs } from "./save-as.ts";
 import { chatWords } from "./words.ts";
 
 /** Pictures that browsers show without running anything in them. An SVG is not among them: it is shown as its source. */
@@ -35,16 +36,6 @@ async function textOf(bytes: Blob): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Saves bytes as a file, under a name without anything that turns it around. */
-export function saveAs(bytes: Blob, name: string): void {
-  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]/gu, "_");
-  link.click();
-  window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 function Picture({

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { useWords } from "../i18n/language.ts";
 import { useKeys } from "../keys/keys.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -58,9 +58,16 @@ export function Composer({
     const names = new Set([...(list ?? [])].map(({ name }) => name));
     setFiles([...files.filter(({ name }) => !names.has(name)), ...(list ?? [])]);
   };
+  const drop = (event: DragEvent) => {
+    if (event.dataTransfer.files.length === 0) return;
+    // Otherwise the page would open it as an export.
+    event.preventDefault();
+    add(event.dataTransfer.files);
+  };
   return (
     <form
       className="composer"
+      onDrop={drop}
       onSubmit={(event) => {
         event.preventDefault();
         void send();

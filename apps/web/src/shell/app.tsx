@@ -5,6 +5,7 @@ import { useWords } from "../i18n/language.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { HelpSheet } from "../keys/help-sheet.tsx";
 import { useKeys } from "../keys/keys.ts";
+import { FileDrop } from "../opened/file-drop.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../parts/notices.tsx";
 import { usePlace } from "../place/place.ts";
@@ -137,6 +138,7 @@ export function App() {
         <Body />
       </div>
       {help && <HelpSheet onClose={() => setHelp(false)} />}
+      <FileDrop />
       <TokenDialog />
     </div>
   );

@@ -30,6 +30,13 @@ export const panes: readonly [Pane, ...Pane[]] = [
     shortcut: "c",
     component: lazyPane(async () => (await import("../chat/chat.tsx")).Chat),
   },
+  {
+    name: "audit",
+    icon: "shield",
+    title: defineWords({ title: "Audit" }, { title: "审计" }),
+    shortcut: "a",
+    component: lazyPane(async () => (await import("../audit/audit.tsx")).Audit),
+  },
 ];
 
 /** Loads a pane when it is first shown. */

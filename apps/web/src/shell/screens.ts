@@ -19,4 +19,16 @@ export const screens: readonly Screen[] = [
     title: defineWords({ title: "New thread" }, { title: "新会话" }),
     component: lazy(async () => ({ default: (await import("../chat/new-thread.tsx")).NewThread })),
   },
+  {
+    name: "models",
+    icon: "database",
+    title: defineWords({ title: "Read models" }, { title: "读模型" }),
+    component: lazy(async () => ({ default: (await import("../read-models/read-models.tsx")).ReadModels })),
+  },
+  {
+    name: "open",
+    icon: "upload",
+    title: defineWords({ title: "Open a file" }, { title: "打开文件" }),
+    component: lazy(async () => ({ default: (await import("../opened/open-screen.tsx")).OpenScreen })),
+  },
 ];

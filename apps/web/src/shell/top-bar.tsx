@@ -1,5 +1,6 @@
 import { useValue } from "../api/value-store.ts";
 import { chooseLanguage, language, useWords } from "../i18n/language.ts";
+import { OpenedFileBadge } from "../opened/file-drop.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { usePlace } from "../place/place.ts";
 import { PlaceLink } from "../place/place-link.tsx";
@@ -41,6 +42,7 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
         <Icon name="thread" size={18} />
         Threadfold
       </PlaceLink>
+      <OpenedFileBadge />
       {access?.readOnly && (
         <span className="badge" title={words.readOnlyHint}>
           <Icon name="lock" size={13} />
