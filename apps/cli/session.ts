@@ -28,7 +28,9 @@ export interface Session {
   reading(): Promise<Reading>;
   /** The same for one thread of a log: with the fields that its runs say they had. */
   readingOf(log: EventLog, threadId: string): Promise<Reading>;
-  /** A reader of one thread of the store. */
+  /** The log without what was redacted from it: for everything that is shown. */
+  shownLog(): Promise<EventLog>;
+  /** A reader of one thread of the store, without what was redacted from it. */
   readerOf(threadId: string): Promise<StateReader>;
   /** Runs when the command has ended, whichever way, before the store is closed. */
   onEnd(work: () => Promise<void>): void;
@@ -43,6 +45,7 @@ export function createSession(terminal: Terminal, options: GlobalOptions, signal
   let settings: Promise<Settings> | undefined;
   let store: Promise<Store> | undefined;
   let reading: Promise<Reading> | undefined;
+  let shownLog: EventLog | undefined;
   let exitCode: ExitCode = exitCodes.ok;
   const endings: (() => Promise<void>)[] = [];
 
@@ -69,8 +72,21 @@ export function createSession(terminal: Terminal, options: GlobalOptions, signal
     },
     async readerOf(threadId) {
       const { createStateReader } = await import("../../projections/state-at.ts");
-      const { log, side } = await session.store();
-      return createStateReader({ log, side, ...(await session.readingOf(log, threadId)) });
+      const { side } = await session.store();
+      const log = await session.shownLog();
+      const { isThreadRedacted } = await import("../../projections/redacted-threads.ts");
+      const { createMemorySide } = await import("../../events/log/memory-side.ts");
+      return createStateReader({
+        log,
+        // Snapshots may hold what was redacted.
+        side: (await isThreadRedacted(log, threadId)) ? createMemorySide() : side,
+        ...(await session.readingOf(log, threadId)),
+      });
+    },
+    async shownLog() {
+      const { createRedactingLog } = await import("../../events/log/redacting-log.ts");
+      shownLog ??= createRedactingLog((await session.store()).log);
+      return shownLog;
     },
     onEnd: (work) => void endings.push(work),
     exitWith(code) {

@@ -1,7 +1,7 @@
 import type { Agent, Thread } from "../../actors/agent-contract.ts";
-import { threadStream } from "../../events/envelope.ts";
 import type { EventLog } from "../../events/log/event-log.ts";
 import { createMemorySide } from "../../events/log/memory-side.ts";
+import { isThreadRedacted, type SearchedStream } from "../../projections/redacted-threads.ts";
 import { createStateReader, type StateReader } from "../../projections/state-at.ts";
 
 /** Reads of threads without what was redacted from them. */
@@ -12,51 +12,21 @@ export interface RedactedReads {
   shown(thread: Thread, agent: Pick<Agent, "reducer" | "registry">): Thread;
 }
 
-interface Known {
-  /** Version up to which the stream was searched. */
-  readonly through: number;
-  readonly redacted: boolean;
-  readonly parent: string | undefined;
-}
-
+/** Streams that are remembered. */
 const maxKnown = 10_000;
 
 /** @param log shows events without what was redacted */
 export function createRedactedReads(log: EventLog): RedactedReads {
-  const known = new Map<string, Known>();
+  const known = new Map<string, SearchedStream>();
   const readers = new WeakMap<object, StateReader>();
 
-  const search = async (stream: string): Promise<Known> => {
-    const before = known.get(stream);
-    const { version } = await log.head(stream);
-    if (before && (before.redacted || before.through >= version)) return before;
-    let redacted = false;
-    const range = { from: (before?.through ?? 0) + 1, to: version, types: ["ContentRedacted"] };
-    for await (const page of log.read(stream, range)) redacted ||= page.length > 0;
-    let parent = before?.parent;
-    if (!before) {
-      for await (const page of log.read(stream, { from: 1, to: 1, types: ["ThreadForked"] })) {
-        const [fork] = page;
-        if (fork) parent = threadStream((fork.data as unknown as { parentThreadId: string }).parentThreadId);
-      }
-    }
-    const found = { through: version, redacted, parent };
-    known.delete(stream);
-    known.set(stream, found);
-    const [oldest] = known.keys();
-    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
-    return found;
-  };
-
   const isRedacted = async (threadId: string): Promise<boolean> => {
-    const seen = new Set<string>();
-    for (let stream: string | undefined = threadStream(threadId); stream && !seen.has(stream); ) {
-      seen.add(stream);
-      const { redacted, parent } = await search(stream);
-      if (redacted) return true;
-      stream = parent;
+    const redacted = await isThreadRedacted(log, threadId, known);
+    for (const [oldest] of known) {
+      if (known.size <= maxKnown) break;
+      known.delete(oldest);
     }
-    return false;
+    return redacted;
   };
 
   /** States of its own folding: snapshots and what an agent has in memory hold the redacted content still. */

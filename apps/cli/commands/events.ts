@@ -37,7 +37,7 @@ export function define(command: Command, session: Session): void {
     .option("-f, --follow", "wait for new events and show them")
     .action(async (thread, options) => {
       const { parsePosition, resolvePosition } = await import("../../../projections/thread-position.ts");
-      const { log } = await session.store();
+      const log = await session.shownLog();
       const { stream, threadId, head } = await resolvePosition(log, thread);
       const versionOf = async (mark: string | undefined, otherwise: number) =>
         mark === undefined ? otherwise : (await resolvePosition(log, `${threadId}@${mark}`)).version;

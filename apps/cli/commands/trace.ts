@@ -17,7 +17,7 @@ export function define(command: Command, session: Session): void {
       const { resolveThread } = await import("../../../projections/thread-position.ts");
       const { readTrace } = await import("../../../projections/trace.ts");
       const prices = priceFile === undefined ? undefined : await readPrices(priceFile);
-      const { log } = await session.store();
+      const log = await session.shownLog();
       const threadId = await resolveThread(log, thread);
       const trace = await readTrace(log, threadId, {
         ...(run !== undefined && { runId: run }),

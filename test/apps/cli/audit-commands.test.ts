@@ -107,9 +107,21 @@ describe("redact", () => {
       effect: "hidden",
       matches: [{ type: "TitleSet", paths: ["title"] }],
     });
+    const { changes } = await json(["blame", "parent", "--path", "title"]);
+    const title = String(changes[0].after[0]);
+    expect((await call(["events", "parent", "--json"])).stdout).toContain(title);
     const done = await call(["redact", "parent", "--rule", "title", "--yes", "--reason", "private"]);
     expect(done.code).toBe(0);
     expect(done.stderr).toContain("still hold it");
+    // What is shown afterwards does not hold it.
+    for (const args of [
+      ["events", "parent", "--json"],
+      ["state", "parent"],
+      ["blame", "parent", "--path", "title"],
+      ["trace", "parent", "--json"],
+    ]) {
+      expect([args, (await call(args)).stdout]).toEqual([args, expect.not.stringContaining(title)]);
+    }
     expect(await call(["redact", "parent", "--rule", "/no such text/", "--yes"])).toMatchObject({ code: 3 });
     expect(await call(["redact", "parent", "--rule", "/(/", "--yes"])).toMatchObject({ code: 2 });
   });
