@@ -1,10 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip } from "node:zlib";
 import { type Emitter, threadStream } from "../events/envelope.ts";
 import type { EventRegistry } from "../events/event-registry.ts";
 import { asEncrypted } from "../events/keys/with-encryption.ts";
@@ -55,15 +50,9 @@ export interface ArchivedThread {
   readonly removed: boolean;
 }
 
-async function* withLineEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${line}\n`;
-}
-
-function linesOf(file: string): AsyncIterable<string> {
-  return createInterface({
-    input: createReadStream(file).pipe(createGunzip()),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const { readLines } = await import("./line-files.ts");
+  yield* readLines(file, { gzipped: true });
 }
 
 async function writeArchive(store: Store, threadId: string, file: string): Promise<void> {
@@ -71,8 +60,8 @@ async function writeArchive(store: Store, threadId: string, file: string): Promi
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.part`;
   try {
-    const lines = withLineEnds(exportThreads(log, [threadId], { blobs }));
-    await pipeline(Readable.from(lines), createGzip(), createWriteStream(temporary, { mode: 0o600 }));
+    const { writeGzippedLines } = await import("./line-files.ts");
+    await writeGzippedLines(exportThreads(log, [threadId], { blobs }), temporary);
     const handle = await open(temporary, "r+");
     await handle.sync();
     await handle.close();

@@ -1,8 +1,5 @@
-import { createReadStream } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { createGunzip } from "node:zlib";
 import { createMemoryBlobs } from "../events/blobs/memory.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createMemorySide } from "../events/log/memory-side.ts";
@@ -34,11 +31,8 @@ export interface OpenedExport extends Store {
 const gzipName = /\.gz$/;
 
 async function* linesOf(path: string): AsyncGenerator<string> {
-  const file = createReadStream(path);
-  const text = gzipName.test(path) ? file.pipe(createGunzip()) : file;
-  // An error of the file has to end the lines, too.
-  file.once("error", (error) => text.destroy(error));
-  yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY });
+  const { readLines } = await import("./line-files.ts");
+  yield* readLines(path, { gzipped: gzipName.test(path) });
 }
 
 /**
