@@ -98,10 +98,17 @@ function Name({ change }: { readonly change: ListedChange }) {
   );
 }
 
+/** Of a message of which only the text changed, that text: it needs no row of its own. */
+function onlyText({ item, changes = [] }: ListedChange) {
+  const [only] = changes;
+  return isMessageType(item?.type) && changes.length === 1 && only?.key === "content" ? only.text : undefined;
+}
+
 function Body({ change, sides }: { readonly change: ListedChange; readonly sides: Sides }) {
-  const { kind, before, after, text, changes } = change;
-  if (kind === "inside") return <Changes changes={changes ?? []} leftOut={change.leftOut} sides={sides} />;
+  const { kind, before, after, changes } = change;
+  const text = change.text ?? onlyText(change);
   if (text) return <TextDiff text={text} />;
+  if (kind === "inside") return <Changes changes={changes ?? []} leftOut={change.leftOut} sides={sides} />;
   return (
     <>
       {before && (
@@ -135,7 +142,7 @@ function Changes({
           <div className="change-head">
             <Mark kind={change.kind} />
             <Name change={change} />
-            {change.kind === "inside" && <Counts changes={change.changes ?? []} />}
+            {change.kind === "inside" && !onlyText(change) && <Counts changes={change.changes ?? []} />}
           </div>
           <div className="change-body">
             <Body change={change} sides={sides} />

@@ -4,7 +4,7 @@ export const diffWords = defineWords(
   {
     title: "Changes",
     beginning: "Before the first event there is nothing to compare.",
-    compareWith: "Compared with",
+    compareWith: "With",
     versionBefore: "the version before",
     placeHint: "A version, head, run:<id>, or <thread>@<version>",
     compare: "Compare",
@@ -32,7 +32,7 @@ export const diffWords = defineWords(
   {
     title: "变更",
     beginning: "第一个事件之前没有可比较的内容。",
-    compareWith: "比较对象",
+    compareWith: "对比",
     versionBefore: "上一版",
     placeHint: "版本、head、run:<编号> 或 <会话>@<版本>",
     compare: "比较",

@@ -41,6 +41,9 @@ export function isMessageType(type: string | undefined): boolean {
   return type !== undefined && Object.hasOwn(icons, type);
 }
 
+/** Short enough for one line. */
+const isShortJson = (value: object) => JSON.stringify(value).length <= 60;
+
 interface ShortMessage {
   readonly content?: unknown;
   readonly tool_calls?: readonly { readonly id?: string; readonly name?: string; readonly args?: object }[];
@@ -80,7 +83,12 @@ function Short({ message, thread }: { readonly message: ShortMessage; readonly t
               <InertText text={name ?? ""} />
             </code>
           </span>
-          {args && Object.keys(args).length > 0 && <JsonTree value={args} name={name ?? ""} depth={2} />}
+          {args && isShortJson(args) && (
+            <code className="message-call-args">
+              <InertText text={JSON.stringify(args)} />
+            </code>
+          )}
+          {args && !isShortJson(args) && <JsonTree value={args} name={name ?? ""} depth={2} />}
         </div>
       ))}
     </>

@@ -3,22 +3,23 @@ import { useWords } from "../../i18n/language.ts";
 import { useNumber } from "../../i18n/shown-time.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { go } from "../../place/place.ts";
-import { useThreadView } from "../../thread-view/use-thread.tsx";
+import { useShownVersion, useThreadView } from "../../thread-view/use-thread.tsx";
 import { seenWords } from "./words.ts";
 
 /** A list of more calls than these is not chosen from by eye. */
 const maxOptions = 500;
 
 /** Chooses a model call of the thread; the page goes to its version. */
-export function CallChooser({ version }: { readonly version: number }) {
+export function CallChooser() {
   const words = useWords(seenWords);
   const number = useNumber();
   const { events } = useThreadView();
+  const { version } = useShownVersion();
   const calls = useMemo(
     () => events.filter(({ type }) => type === "ModelCallStarted").map((event) => event.version),
     [events],
   );
-  const place = calls.indexOf(version);
+  const place = calls.findLastIndex((at) => at <= version);
   const show = (index: number) => {
     const chosen = calls[index];
     if (chosen !== undefined) go({ at: String(chosen) });

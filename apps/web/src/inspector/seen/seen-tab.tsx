@@ -245,7 +245,7 @@ export function SeenTab() {
         <h2>{words.title}</h2>
         <HashCheck request={value} />
       </div>
-      {isOwn ? <CallChooser version={value.version} /> : <p className="quiet">{words.inherited}</p>}
+      {isOwn ? <CallChooser /> : <p className="quiet">{words.inherited}</p>}
       <dl className="facts seen-facts">
         <dt>{words.model}</dt>
         <dd className="mono">
