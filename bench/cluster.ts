@@ -7,7 +7,7 @@ import { withoutCredentials } from "../events/open-store.ts";
 import { type ClusterReport, runCluster } from "../test/cluster/run-cluster.ts";
 import { workerScript } from "../test/cluster/worker-script.ts";
 import { buildChild } from "../test/crash/build-child.ts";
-import { startEventStoreDouble } from "../test/events/log/event-store-double/server.ts";
+import { startDoubleProcess } from "../test/events/log/event-store-double/start-process.ts";
 import { startPostgres } from "../test/events/log/postgres-server.ts";
 
 /*
@@ -107,7 +107,7 @@ async function openTarget(): Promise<{ url: string; stop: () => Promise<void> }>
   const remove = () => rm(folder, { recursive: true, force: true });
   if (values.on === "sqlite") return { url: `sqlite:${join(folder, "threads.db")}`, stop: remove };
   if (values.on !== "double") throw new Error("--on takes postgres, sqlite or double.");
-  const double = await startEventStoreDouble();
+  const double = await startDoubleProcess();
   const stop = async () => {
     await double.stop();
     await remove();

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { queueRun } from "../../actors/queued-request.ts";
+import { LogUnavailableError } from "../../events/log/event-log.ts";
 import { openStore } from "../../events/open-store.ts";
+import type { RunQueue } from "../../events/queue/run-queue.ts";
 import { type ClusterCheck, checkCluster } from "./check-cluster.ts";
 import type { WorkerSettings } from "./cluster-settings.ts";
 
@@ -94,14 +96,21 @@ function keepWorkers(script: string, settings: (index: number) => WorkerSettings
   };
 }
 
-/** Collects the ids of all events as they are recorded, whoever records them. */
+/** Collects the ids of all events as they are recorded, whoever records them; goes on after a time without the server. */
 function tail(store: Awaited<ReturnType<typeof openStore>>) {
   const seen = new Set<string>();
   const over = new AbortController();
-  const ended = (async () => {
-    for await (const item of store.log.subscribe({ signal: over.signal })) {
-      if (item.kind === "event") seen.add(item.event.id);
+  let after: string | undefined;
+  const follow = async () => {
+    const items = store.log.subscribe({ signal: over.signal, ...(after !== undefined && { after }) });
+    for await (const item of items) {
+      if (item.kind !== "event") continue;
+      seen.add(item.event.id);
+      after = item.event.position;
     }
+  };
+  const ended = (async () => {
+    while (!over.signal.aborted) await follow().catch(unlessAway);
   })();
   return {
     seen,
@@ -110,6 +119,17 @@ function tail(store: Awaited<ReturnType<typeof openStore>>) {
       await ended;
     },
   };
+}
+
+/** A server that is too busy to answer is asked again. */
+async function unlessAway(error: unknown): Promise<void> {
+  if (!(error instanceof LogUnavailableError)) throw error;
+  await pause(lookMs);
+}
+
+async function isEmpty(queue: RunQueue): Promise<boolean> {
+  const first = await queue.list(1).catch(unlessAway);
+  return first !== undefined && first.length === 0;
 }
 
 /**
@@ -145,7 +165,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterReport
     const nextKill = () => performance.now() + least + random() * (most - least);
     let killAt = nextKill();
     let isLate = false;
-    while ((await store.queue.list(1)).length > 0) {
+    while (!(await isEmpty(store.queue))) {
       const now = performance.now();
       isLate = now > deadline;
       if (isLate) break;
