@@ -37,6 +37,17 @@ describe("threads", () => {
     await expect(client.threads.get(copy.thread_id)).rejects.toThrow("404");
   });
 
+  test("prune deletes the threads that are there, and does not touch histories", async () => {
+    const { client } = await serveAgent();
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await client.threads.create()).thread_id);
+    const [first = "", second = "", kept = ""] = ids;
+    await client.runs.wait(first, "agent", { input: hello });
+    await expect(client.threads.prune([first], { strategy: "keep_latest" })).rejects.toThrow("422");
+    expect(await client.threads.prune([first, second, "nobody"])).toEqual({ pruned_count: 2 });
+    expect((await client.threads.search()).map(({ thread_id }) => thread_id)).toEqual([kept]);
+  });
+
   test("getState, getHistory, updateState, patchState", async () => {
     const { client } = await serveAgent();
     const { thread_id: id } = await client.threads.create();

@@ -22,6 +22,7 @@ async function routesOf({ request }: ServedAgents): Promise<readonly (readonly [
     ["POST", "/threads"],
     ["POST", "/threads/search"],
     ["POST", "/threads/count"],
+    ["POST", "/threads/prune"],
     ["GET", "/threads/{threadId}"],
     ["PATCH", "/threads/{threadId}"],
     ["POST", "/threads/{threadId}/copy"],

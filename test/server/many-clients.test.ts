@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { formatCursor, isBehind, parseCursor } from "../../apps/server/compat/frame-cursor.ts";
+import { sseBody } from "../../apps/server/sse.ts";
 import { bytesOf, framesIn, readFrames } from "./read-frames.ts";
 import { serveAgent } from "./served-agents.ts";
 
@@ -75,4 +76,27 @@ test("frames are read one at a time: a reader that leaves early takes nothing al
   }
   const runId = answer.headers.get("content-location")?.split("/").at(-1) ?? "";
   expect(await client.runs.join(id, runId)).toMatchObject({ messages: [{}, { content: words }] });
+});
+
+test("what waits for a client that does not read is bounded", async () => {
+  let asked = 0;
+  async function* endless() {
+    for (;;) {
+      asked += 1;
+      yield { event: "values", data: { text: "x".repeat(1_000) }, id: String(asked) };
+    }
+  }
+  const body = sseBody(endless(), { heartbeatMs: 1_000 });
+  const turns = async () => {
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return asked;
+  };
+  const before = await turns();
+  expect(before).toBeLessThan(40);
+  expect(await turns()).toBe(before);
+  const reader = body.getReader();
+  await reader.read();
+  expect(await turns()).toBeGreaterThan(before);
+  expect(asked).toBeLessThan(80);
+  await reader.cancel();
 });

@@ -14,7 +14,6 @@ const notOffered: readonly (readonly [path: string, what: string, instead: strin
     "Streaming protocol v2",
     "Use runs/stream, or /log/v1 for live events.",
   ],
-  ["/threads/prune", "Pruning", "Delete threads one by one."],
 ];
 
 /** `/ok`, `/info`, and 501 for what is not offered. */

@@ -82,6 +82,11 @@ export const threadSearchSchema = z.object({
 
 export const threadPatchSchema = z.object({ metadata: record.nullish(), ttl: z.unknown().optional() });
 
+export const threadPruneSchema = z.object({
+  thread_ids: z.array(z.string()).min(1).max(1000),
+  strategy: z.enum(["delete", "keep_latest"]).default("delete"),
+});
+
 export const stateUpdateSchema = z.object({
   values: z.union([looseRecord, z.array(looseRecord)]).nullish(),
   as_node: z.string().nullish(),

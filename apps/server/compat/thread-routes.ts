@@ -12,7 +12,12 @@ import { jsonBody } from "../json-body.ts";
 import { refusePrivate } from "../refuse-private.ts";
 import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
 import { mergeMessages } from "./merge-messages.ts";
-import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from "./request-schemas.ts";
+import {
+  threadCreateSchema,
+  threadPatchSchema,
+  threadPruneSchema,
+  threadSearchSchema,
+} from "./request-schemas.ts";
 import { findThreads } from "./thread-search.ts";
 import { wireThread } from "./thread-wire.ts";
 
@@ -80,6 +85,23 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
     return c.json((await findThreads(served, query, accessOf(c).owner)).total);
   });
 
+  app.post("/threads/prune", async (c) => {
+    const { thread_ids: ids, strategy } = await jsonBody(c, threadPruneSchema, { maxDepth });
+    if (strategy === "keep_latest") {
+      const message = 'Versions of a thread are its history and are not pruned. Use the strategy "delete".';
+      throw new HTTPException(422, { message });
+    }
+    let pruned = 0;
+    for (const threadId of new Set(ids)) {
+      const origin = await originOf(served, threadId);
+      const { owner } = accessOf(c);
+      if (!origin || (owner !== undefined && origin.owner !== owner)) continue;
+      await endThread(served, threadId);
+      pruned += 1;
+    }
+    return c.json({ pruned_count: pruned });
+  });
+
   app.get("/threads/:threadId", async (c) => {
     return c.json(await wireThread(served, await rowOf(served, c.req.param("threadId"))));
   });
@@ -96,13 +118,7 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
   });
 
   app.delete("/threads/:threadId", async (c) => {
-    const threadId = c.req.param("threadId");
-    const thread = await threadFor(served, threadId);
-    for (const run of served.runs.ofThread(threadId)) run.drop();
-    for (const { runId } of await served.line.ofThread(threadId)) await served.line.leave(runId);
-    await thread.cancel("the thread was deleted");
-    await thread.passivate();
-    await removeThread(served, threadId);
+    await endThread(served, c.req.param("threadId"));
     return c.body(null, 204);
   });
 
@@ -128,6 +144,16 @@ async function applySupersteps(
     const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
     await thread.update({ ...added, ...fields });
   }
+}
+
+/** Ends what a thread does and has in line, and deletes it. */
+async function endThread(served: Served, threadId: string): Promise<void> {
+  const thread = await threadFor(served, threadId);
+  for (const run of served.runs.ofThread(threadId)) run.drop();
+  for (const { runId } of await served.line.ofThread(threadId)) await served.line.leave(runId);
+  await thread.cancel("the thread was deleted");
+  await thread.passivate();
+  await removeThread(served, threadId);
 }
 
 /** Deletes a thread with everything that was derived from it. */
