@@ -22,7 +22,8 @@ export interface EventWriter {
   at(time: number | undefined): void;
   enterRun(runId: string): void;
   leaveRun(): void;
-  stateHash(): string;
+  /** What the end of a run says of the state: its hash, in the fields that something was written to. */
+  stateProof(): { readonly stateHash: string; readonly stateFields: string[] };
   /** An id that follows from the thread and the text. */
   derivedId(text: string): string;
   seal(): readonly SealedEvent[];
@@ -92,7 +93,14 @@ export function createEventWriter(options: {
       runId = undefined;
       cause = undefined;
     },
-    stateHash: () => hasher.hash(state),
+    stateProof() {
+      // Agents that read the thread later need not know the others.
+      const written = Object.entries(state).filter(([field, value]) => value !== reducer.initial[field]);
+      return {
+        stateHash: hasher.hash(Object.fromEntries(written)),
+        stateFields: written.map(([field]) => field),
+      };
+    },
     derivedId: (text) => derivedUuid(now, `${threadId}\n${text}`),
     seal: () => sealEvents(threadStream(threadId), { version: 0, hash: chainStart }, events),
   };

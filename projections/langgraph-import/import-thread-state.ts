@@ -149,7 +149,7 @@ function createRuns(writer: EventWriter): Runs {
   const used = new Set<string>();
   const close = () => {
     if (open !== undefined) {
-      writer.add(RunCompleted({ runId: open, stateHash: writer.stateHash() }), "runtime");
+      writer.add(RunCompleted({ runId: open, ...writer.stateProof() }), "runtime");
       writer.leaveRun();
     }
     open = undefined;
@@ -261,11 +261,11 @@ function endLastRun(writer: EventWriter, runs: Runs, { rest }: SourceState, note
   if (runs.open === undefined) runs.start(true);
   const runId = runs.open ?? "";
   if (interrupts.length > 0) {
-    writer.add(RunInterrupted({ runId, interrupts, stateHash: writer.stateHash() }), "runtime");
+    writer.add(RunInterrupted({ runId, interrupts, ...writer.stateProof() }), "runtime");
     return;
   }
   const reason = `The imported thread had stopped before: ${next.join(", ")}`;
-  writer.add(RunCancelled({ runId, reason, stateHash: writer.stateHash() }), "runtime");
+  writer.add(RunCancelled({ runId, reason, ...writer.stateProof() }), "runtime");
   notes.push(`next: the run had stopped before ${next.join(", ")}; it counts as cancelled`);
 }
 
