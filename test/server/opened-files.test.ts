@@ -41,12 +41,12 @@ test("an export is looked at beside the store: the whole API below its path, rea
 
 test("a counterexample of a fuzz run is a thread like any other", async () => {
   const served = await serveAgent();
-  const events = [{ type: "TodosReplaced", data: { todos: [{ content: "a", status: "pending" }] } }];
+  const events = [{ type: "TodosWritten", data: { todos: [{ content: "a", status: "pending" }] } }];
   const answer = await give(served, counterexampleLines({ events } as never).join("\n"));
   const { path, threads } = (await answer.json()) as Opened;
   expect(threads[0]).toMatch(/^fuzz-/);
   const read = await served.request(`${path}log/v1/threads/${threads[0]}/events`);
-  expect(await read.json()).toMatchObject({ head: 1, events: [{ type: "TodosReplaced" }] });
+  expect(await read.json()).toMatchObject({ head: 1, events: [{ type: "TodosWritten" }] });
 });
 
 test("a damaged file, one that is no export, and another content type are refused in words", async () => {

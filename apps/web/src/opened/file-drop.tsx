@@ -62,14 +62,16 @@ export function FileDrop() {
       )}
       {now?.kind === "refused" && (
         <Dialog title={words.notOpened} onClose={() => opening.set(undefined)}>
-          {now.name !== "" && (
-            <p className="mono">
-              <InertText text={now.name} />
+          <div className="refused-file">
+            {now.name !== "" && (
+              <p className="mono">
+                <InertText text={now.name} />
+              </p>
+            )}
+            <p role="alert">
+              <InertText text={now.reason} />
             </p>
-          )}
-          <p role="alert">
-            <InertText text={now.reason} />
-          </p>
+          </div>
           <div className="dialog-actions">
             <button type="button" className="button primary" onClick={() => opening.set(undefined)}>
               OK

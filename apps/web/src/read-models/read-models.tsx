@@ -152,35 +152,37 @@ function ModelRow({ model, onDone }: { readonly model: ReadModel; readonly onDon
           : words.behind(`${number(lag.events)}${lag.more ? "+" : ""}`, shownDuration(lag.seconds * 1_000))}
       </td>
       <td className="model-number">{number(model.events)}</td>
-      <td className="model-actions">
-        {work?.kind === "rebuilding" ? (
-          <button type="button" className="button small" onClick={() => stopping.current?.abort()}>
-            <Icon name="stop" size={13} />
-            {words.stop}
-          </button>
-        ) : (
-          <>
-            <button
-              type="button"
-              className="button small"
-              aria-label={words.compareOf(name)}
-              disabled={isBusy || access?.scope !== "admin"}
-              onClick={() => void compare()}
-            >
-              {words.compare}
+      <td>
+        <div className="model-actions">
+          {work?.kind === "rebuilding" ? (
+            <button type="button" className="button small" onClick={() => stopping.current?.abort()}>
+              <Icon name="stop" size={13} />
+              {words.stop}
             </button>
-            <button
-              type="button"
-              className="button small"
-              aria-label={words.rebuildOf(name)}
-              disabled={isBusy || !mayChange}
-              onClick={() => void rebuild()}
-            >
-              <Icon name="again" size={13} />
-              {words.rebuild}
-            </button>
-          </>
-        )}
+          ) : (
+            <>
+              <button
+                type="button"
+                className="button small"
+                aria-label={words.compareOf(name)}
+                disabled={isBusy || access?.scope !== "admin"}
+                onClick={() => void compare()}
+              >
+                {words.compare}
+              </button>
+              <button
+                type="button"
+                className="button small"
+                aria-label={words.rebuildOf(name)}
+                disabled={isBusy || !mayChange}
+                onClick={() => void rebuild()}
+              >
+                <Icon name="again" size={13} />
+                {words.rebuild}
+              </button>
+            </>
+          )}
+        </div>
       </td>
     </tr>
   );
