@@ -7,8 +7,8 @@ const source = "virtual:statechart-layout";
 const resolved = `\0${source}`;
 
 /** Width of a state's box by its name, in pixels. */
-const widthOf = (name: string) => Math.max(96, name.length * 8 + 32);
-const stateHeight = 36;
+const widthOf = (name: string) => Math.max(80, name.length * 9 + 24);
+const stateHeight = 40;
 
 const { states, transitions, phases, initial } = threadMachineDefinition;
 const isPhase = (name: string) => phases.some((phase) => phase === name);
@@ -51,8 +51,7 @@ export async function layOutStatechart(): Promise<StatechartLayout> {
       "elk.layered.priority.direction": String(rankOf(to) > rankOf(from) ? (main ? 100 : 10) : 0),
     },
   }));
-  const padding = "[top=34,left=16,bottom=16,right=16]";
-  const group = (id: string, members: readonly string[]): ElkNode => ({
+  const group = (id: string, members: readonly string[], padding: string): ElkNode => ({
     id,
     layoutOptions: { "elk.padding": padding, "elk.direction": "DOWN" },
     children: members.map(box),
@@ -75,8 +74,9 @@ export async function layOutStatechart(): Promise<StatechartLayout> {
       "elk.spacing.edgeNode": "14",
     },
     children: [
-      group("rest", restStates),
-      group("running", phases),
+      // Room for the name: beside its states, and above them.
+      group("rest", restStates, "[top=16,left=76,bottom=16,right=16]"),
+      group("running", phases, "[top=40,left=16,bottom=16,right=16]"),
       ...states.filter((name) => !isPhase(name) && !isRest(name)).map(box),
     ],
     edges,

@@ -1,6 +1,7 @@
 import { defineWords, useWords } from "../../i18n/language.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { go } from "../../place/place.ts";
+import { useMayChange } from "../../shell/access.ts";
 import { forkRequested } from "./fork-request.ts";
 
 /** Apart from the tab's other texts: the key works before the tab is loaded. */
@@ -12,6 +13,7 @@ const forkWords = defineWords(
 /** The key that forks works from every tab. */
 export function ForkKey() {
   const words = useWords(forkWords);
+  const mayChange = useMayChange();
   useKeys([
     {
       keys: ["f"],
@@ -19,7 +21,8 @@ export function ForkKey() {
       group: words.group,
       run: () => {
         go({ tab: "branches" });
-        forkRequested.set(true);
+        // Without permission the tab says why.
+        if (mayChange) forkRequested.set(true);
       },
     },
   ]);

@@ -84,7 +84,7 @@ export function Statechart({
         .map(({ name, x, y, width, height }) => (
           <g key={name} className="state group">
             <rect x={x} y={y} width={width} height={height} rx="10" />
-            <text x={x + 14} y={y + 21}>
+            <text x={x + 14} y={name === "rest" ? y + height / 2 : y + 22} dominantBaseline="central">
               {word(name)}
             </text>
           </g>

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { threadMachineDefinition } from "../../actors/lifecycle.ts";
+import { layOutStatechart } from "../../apps/web/build/statechart-layout.ts";
+import { expectAccessible } from "./accessibility.ts";
+import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { serveScriptedThread } from "./scripted-thread.ts";
+
+test("every state and every way of the lifecycle is laid out, inside of the picture", async () => {
+  const layout = await layOutStatechart();
+  const states = layout.states.filter(({ group }) => !group).map(({ name }) => name);
+  expect([...states].sort()).toEqual([...threadMachineDefinition.states].sort());
+  for (const { from, to, when } of threadMachineDefinition.transitions) {
+    const way = layout.ways.find((one) => one.from === from && one.to === to);
+    expect(way?.when).toContain(when);
+    expect(layout.lines.find(({ name }) => name === way?.line)?.points.length).toBeGreaterThan(1);
+  }
+  for (const { points } of layout.lines) {
+    for (const [x, y] of points) {
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x).toBeLessThanOrEqual(layout.width);
+      expect(y).toBeGreaterThanOrEqual(0);
+      expect(y).toBeLessThanOrEqual(layout.height);
+    }
+  }
+});
+
+browserTest(
+  "the state at a version is lit and the way there is bold, in the picture and in words",
+  async () => {
+    const served = await serveScriptedThread();
+    const { types, type, version } = await served.json<{
+      types: readonly string[];
+      type: readonly number[];
+      version: readonly number[];
+    }>("log/v1/threads/tea/timeline");
+    const versionOf = (wanted: string, nth = 0) =>
+      version.filter((_, row) => types[type[row] ?? -1] === wanted)[nth] ?? 0;
+    const places: readonly (readonly [number, string, string, readonly string[]])[] = [
+      [1, "idle", "None: it is where it began.", []],
+      [versionOf("RunStarted"), "beforeAgent", "idle → beforeAgent", ["rest→beforeAgent"]],
+      [
+        versionOf("ModelCallStarted"),
+        "model",
+        "beforeAgent → beforeModel → model",
+        ["beforeAgent→beforeModel", "beforeModel→model"],
+      ],
+      [versionOf("ModelResponded"), "afterModel", "model → afterModel", ["model→afterModel"]],
+      // The second of two parallel calls moves nothing: the first did.
+      [versionOf("ToolCallStarted", 1), "tools", "afterModel → tools", ["afterModel→tools"]],
+      [
+        versionOf("RunCompleted"),
+        "idle",
+        "afterModel → afterAgent → settling → idle",
+        ["afterAgent→settling", "afterModel→afterAgent", "settling→idle"],
+      ],
+    ];
+    const page = await openPage(served.at({ thread: "tea", tab: "machine", at: 1 }));
+    const tab = page.locator(".machine-tab");
+    for (const [at, state, words, lines] of places) {
+      const box = page.getByRole("spinbutton").or(page.locator(".slider-bar input")).first();
+      await box.fill(String(at));
+      await box.press("Enter");
+      await expect.poll(() => tab.getAttribute("data-version")).toBe(String(at));
+      expect(await tab.getAttribute("data-state")).toBe(state);
+      const { current } = await served.json<{ current: string }>(`log/v1/threads/tea/machine?at=${at}`);
+      expect(current).toBe(state);
+      expect(await tab.locator(".statechart .current").getAttribute("data-state")).toBe(state);
+      expect(await tab.locator(".machine-facts").textContent()).toContain(words);
+      const bold = await tab
+        .locator(".statechart .way.taken")
+        .evaluateAll((all) => all.map((line) => line.getAttribute("data-line")));
+      expect([...bold].sort()).toEqual(lines);
+    }
+    await takePicture(page, "machine-light");
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.goto(served.at({ thread: "tea", tab: "machine", at: versionOf("ToolCallStarted") }));
+    await tab.locator(".statechart .way.taken").first().waitFor();
+    await takePicture(page, "machine-dark");
+    await expectAccessible(page);
+    expectNoProblems(page);
+  },
+  120_000,
+);
+
+browserTest(
+  "the statechart in Chinese, on a narrow page",
+  async () => {
+    const served = await serveScriptedThread();
+    const page = await openPage(served.at({ thread: "tea" }), { locale: "zh-CN" });
+    await page.locator(".state-tab").waitFor();
+    await page.keyboard.press("m");
+    await page.getByRole("heading", { name: "第 18 版的状态机" }).waitFor();
+    expect(await page.locator(".machine-facts .state-word").textContent()).toBe("空闲");
+    // No condition is left in English.
+    const texts = await page.locator(".machine-ways dd").allTextContents();
+    expect(texts.join("")).not.toMatch(/\b(?:it|run|the)\b/);
+    await page.setViewportSize({ width: 640, height: 720 });
+    await page.getByRole("button", { name: "检查器" }).click();
+    await takePicture(page, "machine-zoom-zh");
+    await page.setViewportSize({ width: 360, height: 720 });
+    await takePicture(page, "machine-narrow-zh");
+    const isCut = await page
+      .locator(".tab-content[data-state=active]")
+      .evaluate((element) => element.scrollWidth > element.clientWidth);
+    expect(isCut).toBe(false);
+    expectNoProblems(page);
+  },
+  120_000,
+);
