@@ -158,6 +158,13 @@ export function createWorker(options: WorkerOptions): Worker {
     hand.set(run.runId, { threadId: run.threadId, left, work: done });
   };
 
+  const accept = async (run: ClaimedRun) => {
+    // It was told to stop while it asked.
+    if (stopping.signal.aborted) await (await queueOf()).release(id, run.runId);
+    // A claim of its own that ran out while this process was busy comes back to it: it has that run already.
+    else if (!hand.has(run.runId)) take(run);
+  };
+
   const renew = async () => {
     const runIds = [...hand.keys()];
     if (runIds.length === 0) return;
@@ -186,8 +193,7 @@ export function createWorker(options: WorkerOptions): Worker {
         const claimed =
           limit > 0 ? await (await queueOf()).claim({ owner: id, agent: agent.name, leaseMs, limit }) : [];
         failures = 0;
-        // A claim of its own that ran out while this process was busy comes back to it: it has that run already.
-        for (const run of claimed) if (!hand.has(run.runId)) take(run);
+        for (const run of claimed) await accept(run);
         if (claimed.length === 0 && hand.size === 0) {
           idle = true;
           news.announce();

@@ -8,9 +8,11 @@ import { ForeignAgentError } from "../../actors/agent-internals.ts";
 import { createAgent } from "../../actors/create-agent.ts";
 import { deferred } from "../../actors/deferred.ts";
 import { interrupt } from "../../actors/interrupt.ts";
+import { newEvent } from "../../actors/new-event.ts";
 import { queueRun } from "../../actors/queued-request.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { createWorker, type WorkedRun, type Worker, type WorkerOptions } from "../../actors/worker.ts";
+import { threadStream } from "../../events/envelope.ts";
 import { LogUnavailableError } from "../../events/log/event-log.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
@@ -308,14 +310,53 @@ describe("two workers", () => {
 
   test("a run that ends one worker after another is set aside and closed", async () => {
     await queueRun(storeOf(0), { threadId: "t", input: "go" }, { runId: "r" });
+    const drafts = [
+      { type: "ThreadCreated", data: {} },
+      { type: "RunStarted", data: { runId: "r", owner: "dead" } },
+    ];
+    const started = drafts.map((draft) =>
+      newEvent(draft, {
+        schema: 1,
+        by: "runtime",
+        recordedAt: "2026-11-30T12:00:00.000Z",
+        cause: undefined,
+        runId: "r",
+        step: 0,
+      }),
+    );
+    await storeOf(0).log.append(threadStream("t"), started, { expectedVersion: 0 });
     for (let attempt = 0; attempt < 2; attempt++) {
       await storeOf(0).queue.claim({ owner: `dead-${attempt}`, agent: "agent", leaseMs: 1, limit: 1 });
       await eventually(async () => (await storeOf(0).queue.list(1))[0]?.state).toBe("waiting");
     }
-    const { worked } = workerOf(agentOn(0), { maxAttempts: 2 });
-    await eventually(() => worked).toMatchObject([
-      { outcome: "parked", reason: "2 workers did not finish it" },
-    ]);
+    const agent = agentOn(0);
+    const reason = "2 workers did not finish it";
+    const { worked } = workerOf(agent, { maxAttempts: 2 });
+    await eventually(() => worked).toMatchObject([{ outcome: "parked", reason }]);
+    await eventually(() => dataOf(agent.thread("t"), "RunCancelled")).toMatchObject([{ runId: "r", reason }]);
+  });
+
+  test("a run that was claimed while its worker was told to stop is given back", async () => {
+    const { queue } = storeOf(0);
+    const { claim } = queue;
+    const asked = deferred<void>();
+    const answer = deferred<void>();
+    Object.assign(queue, {
+      async claim(...given: Parameters<typeof claim>) {
+        const claimed = await claim(...given);
+        asked.resolve();
+        await answer.promise;
+        return claimed;
+      },
+    });
+    await queueRun(storeOf(1), { threadId: "t", input: "go" }, { runId: "r" });
+    const { worker, worked } = workerOf(agentOn(0));
+    await asked.promise;
+    const stopped = worker.stop();
+    answer.resolve();
+    await stopped;
+    expect(worked).toEqual([]);
+    expect(await storeOf(1).queue.list(1)).toMatchObject([{ runId: "r", state: "waiting", attempts: 0 }]);
   });
 });
 
