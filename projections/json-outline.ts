@@ -7,6 +7,8 @@ export interface Outline {
   readonly value?: unknown;
   /** The beginning of a text that is long. */
   readonly text?: string;
+  /** The beginning of what a long list or object holds, as JSON with its texts cut. */
+  readonly glimpse?: string;
   /** A page of what it holds, when it was asked for. */
   readonly children?: readonly (Outline & { readonly key: string })[];
   /** Place of the first child that is not in the page; absent: there are no more. */
@@ -64,7 +66,29 @@ export function outlineOf(value: unknown): Outline {
   }
   if (kind !== "object" && kind !== "array") return { kind, size: 1, value: value ?? null };
   const size = Array.isArray(value) ? value.length : Object.keys(value as object).length;
-  return isShort(value) ? { kind, size, value } : { kind, size };
+  return isShort(value) ? { kind, size, value } : { kind, size, glimpse: glimpseOf(value as object) };
+}
+
+const glimpseLength = 200;
+const glimpseText = 60;
+
+function glimpseOf(value: object): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const [key, member] of Object.entries(value)) {
+    const text =
+      typeof member === "string"
+        ? JSON.stringify(member.length > glimpseText ? `${member.slice(0, glimpseText)}…` : member)
+        : typeof member !== "object" || member === null
+          ? String(member)
+          : Array.isArray(member)
+            ? "[…]"
+            : "{…}";
+    parts.push(Array.isArray(value) ? text : `${key}: ${text}`);
+    length += text.length + key.length;
+    if (length > glimpseLength) break;
+  }
+  return parts.join(", ");
 }
 
 /**

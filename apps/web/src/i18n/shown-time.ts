@@ -40,7 +40,8 @@ const clockFormat = kept(
 /** "3 minutes ago"; `time` and `now` in milliseconds since 1970. */
 export function relativeTime(time: number, now: number, chosen: Language): string {
   const format = relativeFormat(chosen);
-  const passed = time - now;
+  // Clocks differ a little, and nothing of a log is in the future.
+  const passed = Math.min(0, time - now);
   for (const [unit, ms] of steps)
     if (Math.abs(passed) >= ms) return format.format(Math.round(passed / ms), unit);
   return format.format(Math.round(passed / 1_000), "second");

@@ -1,8 +1,7 @@
 import { Tabs } from "radix-ui";
-import { Suspense } from "react";
 import { useWords } from "../i18n/language.ts";
 import { useKeys } from "../keys/keys.ts";
-import { Loading } from "../parts/notices.tsx";
+import { PartFrame } from "../parts/lazy-part.tsx";
 import { go, usePlace } from "../place/place.ts";
 import { shellWords } from "../shell/words.ts";
 import { ForkKey } from "./branches/fork-key.tsx";
@@ -47,9 +46,9 @@ export function Inspector() {
       </Tabs.List>
       {inspectorTabs.map((tab) => (
         <Tabs.Content key={tab.name} className="tab-content" value={tab.name} tabIndex={-1}>
-          <Suspense fallback={<Loading />}>
+          <PartFrame name={tab.name}>
             <tab.component />
-          </Suspense>
+          </PartFrame>
         </Tabs.Content>
       ))}
     </Tabs.Root>

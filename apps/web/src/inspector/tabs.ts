@@ -1,5 +1,6 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import { defineWords, type Words } from "../i18n/language.ts";
+import { lazyPart } from "../parts/lazy-part.tsx";
 
 /** A tab of the inspector. It shows the open thread at the version of `useShownVersion`. */
 export interface InspectorTab {
@@ -11,53 +12,48 @@ export interface InspectorTab {
   readonly component: ComponentType;
 }
 
-/** Loads a tab when it is first shown. */
-export function lazyTab(load: () => Promise<ComponentType>): ComponentType {
-  return lazy(async () => ({ default: await load() }));
-}
-
 /** All tabs, in their order. The first is shown when the address names none. */
 export const inspectorTabs: readonly [InspectorTab, ...InspectorTab[]] = [
   {
     name: "state",
     title: defineWords({ title: "State" }, { title: "状态" }),
     shortcut: "s",
-    component: lazyTab(async () => (await import("./state/state-tab.tsx")).StateTab),
+    component: lazyPart(async () => (await import("./state/state-tab.tsx")).StateTab),
   },
   {
     name: "diff",
     title: defineWords({ title: "Diff" }, { title: "差异" }),
     shortcut: "d",
-    component: lazyTab(async () => (await import("./diff/diff-tab.tsx")).DiffTab),
+    component: lazyPart(async () => (await import("./diff/diff-tab.tsx")).DiffTab),
   },
   {
     name: "event",
     title: defineWords({ title: "Event" }, { title: "事件" }),
     shortcut: "e",
-    component: lazyTab(async () => (await import("./event/event-tab.tsx")).EventTab),
+    component: lazyPart(async () => (await import("./event/event-tab.tsx")).EventTab),
   },
   {
     name: "seen",
     title: defineWords({ title: "Seen" }, { title: "所见" }),
     shortcut: "i",
-    component: lazyTab(async () => (await import("./seen/seen-tab.tsx")).SeenTab),
+    component: lazyPart(async () => (await import("./seen/seen-tab.tsx")).SeenTab),
   },
   {
     name: "causation",
     title: defineWords({ title: "Causation" }, { title: "因果" }),
     shortcut: "w",
-    component: lazyTab(async () => (await import("./causation/causation-tab.tsx")).CausationTab),
+    component: lazyPart(async () => (await import("./causation/causation-tab.tsx")).CausationTab),
   },
   {
     name: "machine",
     title: defineWords({ title: "Machine" }, { title: "状态机" }),
     shortcut: "m",
-    component: lazyTab(async () => (await import("./machine/machine-tab.tsx")).MachineTab),
+    component: lazyPart(async () => (await import("./machine/machine-tab.tsx")).MachineTab),
   },
   {
     name: "branches",
     title: defineWords({ title: "Branches" }, { title: "分支" }),
     shortcut: "b",
-    component: lazyTab(async () => (await import("./branches/branches-tab.tsx")).BranchesTab),
+    component: lazyPart(async () => (await import("./branches/branches-tab.tsx")).BranchesTab),
   },
 ];

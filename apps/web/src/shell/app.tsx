@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { connection } from "../api/connection.ts";
 import { useValue } from "../api/value-store.ts";
 import { useWords } from "../i18n/language.ts";
@@ -7,6 +7,7 @@ import { HelpSheet } from "../keys/help-sheet.tsx";
 import { useKeys } from "../keys/keys.ts";
 import { FileDrop } from "../opened/file-drop.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { loadPartsLater, PartFrame } from "../parts/lazy-part.tsx";
 import { Empty, Failed, Loading } from "../parts/notices.tsx";
 import { usePlace } from "../place/place.ts";
 import { TimeSlider } from "../slider/time-slider.tsx";
@@ -55,9 +56,9 @@ function ThreadColumns() {
         {status === "loading" ? (
           <Loading />
         ) : (
-          <Suspense fallback={<Loading />}>
+          <PartFrame name={pane.name}>
             <pane.component />
-          </Suspense>
+          </PartFrame>
         )}
       </main>
       <aside className="inspector-column" aria-label={words.inspector}>
@@ -75,9 +76,9 @@ function Body() {
   if (screen) {
     return (
       <main className="screen" id="centre">
-        <Suspense fallback={<Loading />}>
+        <PartFrame name={screen.name}>
           <screen.component />
-        </Suspense>
+        </PartFrame>
       </main>
     );
   }
@@ -105,6 +106,7 @@ export function App() {
   const [column, setColumn] = useState<Column>(place.thread === undefined ? "threads" : "centre");
   useEffect(() => {
     readAccess().catch(() => undefined);
+    loadPartsLater();
   }, []);
   useEffect(() => {
     if (place.thread !== undefined || place.screen !== undefined) setColumn("centre");

@@ -1,6 +1,7 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import { defineWords, type Words } from "../i18n/language.ts";
 import type { IconName } from "../parts/icon.tsx";
+import { lazyPart } from "../parts/lazy-part.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
 
 /** Something that stands in the middle of the page and shows the open thread. */
@@ -28,18 +29,13 @@ export const panes: readonly [Pane, ...Pane[]] = [
     icon: "message",
     title: defineWords({ title: "Chat" }, { title: "对话" }),
     shortcut: "c",
-    component: lazyPane(async () => (await import("../chat/chat.tsx")).Chat),
+    component: lazyPart(async () => (await import("../chat/chat.tsx")).Chat),
   },
   {
     name: "audit",
     icon: "shield",
     title: defineWords({ title: "Audit" }, { title: "审计" }),
     shortcut: "a",
-    component: lazyPane(async () => (await import("../audit/audit.tsx")).Audit),
+    component: lazyPart(async () => (await import("../audit/audit.tsx")).Audit),
   },
 ];
-
-/** Loads a pane when it is first shown. */
-export function lazyPane(load: () => Promise<ComponentType>): ComponentType {
-  return lazy(async () => ({ default: await load() }));
-}

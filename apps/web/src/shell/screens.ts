@@ -1,6 +1,7 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import { defineWords, type Words } from "../i18n/language.ts";
 import type { IconName } from "../parts/icon.tsx";
+import { lazyPart } from "../parts/lazy-part.tsx";
 
 /** Something that fills the page and needs no thread: the read models, a file that was dropped. */
 export interface Screen {
@@ -17,18 +18,18 @@ export const screens: readonly Screen[] = [
     name: "new",
     icon: "message",
     title: defineWords({ title: "New thread" }, { title: "新会话" }),
-    component: lazy(async () => ({ default: (await import("../chat/new-thread.tsx")).NewThread })),
+    component: lazyPart(async () => (await import("../chat/new-thread.tsx")).NewThread),
   },
   {
     name: "models",
     icon: "database",
     title: defineWords({ title: "Read models" }, { title: "读模型" }),
-    component: lazy(async () => ({ default: (await import("../read-models/read-models.tsx")).ReadModels })),
+    component: lazyPart(async () => (await import("../read-models/read-models.tsx")).ReadModels),
   },
   {
     name: "open",
     icon: "upload",
     title: defineWords({ title: "Open a file" }, { title: "打开文件" }),
-    component: lazy(async () => ({ default: (await import("../opened/open-screen.tsx")).OpenScreen })),
+    component: lazyPart(async () => (await import("../opened/open-screen.tsx")).OpenScreen),
   },
 ];

@@ -84,8 +84,8 @@ export function Timeline() {
     if (followsHead) setAtEnd(true);
   }
   useEffect(() => {
-    if (follows) setSeen(head);
-  }, [follows, head]);
+    if (follows || seen === 0) setSeen(head);
+  }, [follows, head, seen]);
   const missed = useMemo(
     () => (follows || seen === 0 ? 0 : shown.filter((event) => event.version > seen).length),
     [follows, seen, shown],

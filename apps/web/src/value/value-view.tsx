@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Outline } from "../../../../projections/json-outline.ts";
 import { logApi, type ValueSource } from "../api/log-api.ts";
 import { RequestProblem } from "../api/request.ts";
@@ -6,6 +6,7 @@ import { useWords } from "../i18n/language.ts";
 import { useNumber } from "../i18n/shown-time.ts";
 import { Icon } from "../parts/icon.tsx";
 import { InertText } from "../text/inert-text.tsx";
+import { messageText } from "../timeline/event-summary.ts";
 import { BlobView, blobReferenceOf } from "./blob-view.tsx";
 import { JsonTree } from "./json-tree.tsx";
 import { valueWords } from "./words.ts";
@@ -125,14 +126,22 @@ function ChildRow({
   );
 }
 
+/** A message in one line, or any other value as JSON. */
+function lineOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const { type, content } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof type !== "string" || content === undefined) return JSON.stringify(value);
+  return `${type}: ${messageText(value as Readonly<Record<string, unknown>>)}`;
+}
+
 /** The beginning of a value, so that one can choose without opening it. */
 function Glimpse({ outline }: { readonly outline: Outline }) {
-  const { value, text } = outline;
-  if (value === undefined && text === undefined) return <ValueFacts outline={outline} />;
-  const shown = text ?? (typeof value === "string" ? value : JSON.stringify(value));
+  const { value, text, glimpse } = outline;
+  const shown = text ?? glimpse ?? (value === undefined ? undefined : lineOf(value));
+  if (shown === undefined) return <ValueFacts outline={outline} />;
   return (
     <span className="value-glimpse quiet">
-      <InertText text={shown.slice(0, 160)} />
+      <InertText text={shown.slice(0, 200)} />
     </span>
   );
 }
@@ -161,6 +170,12 @@ function Children({
       setProblem(error instanceof RequestProblem ? error.message : String(error));
     }
   };
+  // Whoever opens a value wants to see what is in it.
+  const isUnread = outline.children === undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is opened
+  useEffect(() => {
+    if (isUnread) void more();
+  }, [isUnread]);
   return (
     <>
       <ul className="value-children" data-kind={outline.kind}>
@@ -173,7 +188,7 @@ function Children({
           <InertText text={problem} />
         </p>
       )}
-      {next !== undefined && (
+      {next !== undefined && children !== undefined && (
         <button type="button" className="button small" onClick={() => void more()}>
           {words.more(number(Math.min(pageSize, outline.size - next)))}
         </button>
