@@ -34,7 +34,7 @@ browserTest(
     await expect.poll(() => tab.getAttribute("data-head")).toBe(String(head));
     const rows = await tab.locator(".branch-row").allTextContents();
     expect(rows.map((row) => row.replace("Compare", ""))).toEqual([
-      `Versions 1–${abandoned}current`,
+      `Versions 1–${abandoned}current up to ${left}`,
       expect.stringContaining(`Versions 1–${forkHead}`),
       expect.stringContaining("Version 1"),
       `Versions ${abandoned + 1}–${head}currentback to ${left}: not coffee`,

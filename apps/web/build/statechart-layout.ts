@@ -75,7 +75,7 @@ export async function layOutStatechart(): Promise<StatechartLayout> {
     },
     children: [
       // Room for the name: beside its states, and above them.
-      group("rest", restStates, "[top=16,left=76,bottom=16,right=16]"),
+      group("rest", restStates, "[top=16,left=90,bottom=16,right=16]"),
       group("running", phases, "[top=40,left=16,bottom=16,right=16]"),
       ...states.filter((name) => !isPhase(name) && !isRest(name)).map(box),
     ],

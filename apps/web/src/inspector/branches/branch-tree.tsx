@@ -13,6 +13,16 @@ interface Shown {
   readonly version: number;
 }
 
+/** Last version of a branch that the thread's state builds on: a later one may have gone back into it. */
+function currentEnd({ from, to }: Branch, { threadId, branches }: Tree): number {
+  const left = branches.flatMap(({ leaves, current }) =>
+    current && leaves?.threadId === threadId && from <= leaves.version && leaves.version < to
+      ? [leaves.version]
+      : [],
+  );
+  return Math.min(to, ...left);
+}
+
 function BranchRow({
   branch,
   tree,
@@ -28,6 +38,8 @@ function BranchRow({
   const { from, to, current, reason, heads, forks } = branch;
   const isOwn = tree.threadId === shown.thread;
   const isHere = isOwn && from <= shown.version && shown.version <= to;
+  const isShown = isOwn && to === shown.version;
+  const last = currentEnd(branch, tree);
   const end = `${tree.threadId}@${to}`;
   const isBack = branch.leaves !== undefined && branch.leaves.threadId === tree.threadId;
   return (
@@ -42,7 +54,7 @@ function BranchRow({
           {words.versions(number(from), number(to))}
         </PlaceLink>
         <span className={current ? "branch-state current" : "branch-state"}>
-          {current ? words.current : words.abandoned}
+          {!current ? words.abandoned : last === to ? words.current : words.currentTo(number(last))}
         </span>
         {isBack && branch.leaves && (
           <span className="quiet">
@@ -64,7 +76,7 @@ function BranchRow({
             <InertText text={name} /> {number(version)}
           </PlaceLink>
         ))}
-        {!isHere && (
+        {!isShown && (
           <button
             type="button"
             className="button small branch-compare"

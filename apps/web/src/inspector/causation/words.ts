@@ -19,7 +19,8 @@ export const causationWords = defineWords(
     abandoned: "abandoned",
     effects: "Events",
     showEffects: "Show what they led to",
-    calls: (models: string, tools: string) => `${models} model calls · ${tools} tool calls`,
+    calls: (models: string, tools: string) =>
+      `${models} model ${models === "1" ? "call" : "calls"} · ${tools} tool ${tools === "1" ? "call" : "calls"}`,
     more: (n: string) => `Show ${n} more`,
     began: (time: string) => `began after ${time}`,
   },
