@@ -31,6 +31,16 @@ interface Found {
   readonly revision: number;
 }
 
+/** How far the queue was looked through. */
+interface Scan {
+  /** Key up to which every entry was taken. */
+  after: string;
+  /** Threads of the entries that were met, of which no later one may be given. */
+  readonly threads: Set<string>;
+  /** Milliseconds since the epoch: then it is looked through anew. */
+  readonly until: number;
+}
+
 const entriesPerPage = 100;
 /** Milliseconds for which a run is held that is being taken out. */
 const withdrawalMs = 10_000;
@@ -54,6 +64,7 @@ function stateOf({ owner, until, reason }: Entry, now: number): QueueState {
  */
 export function createSideQueue(side: SideStore, now: () => number = Date.now): RunQueue {
   let count = 0;
+  let scanned: Scan | undefined;
 
   const nextKey = (runId: string): string => {
     count += 1;
@@ -61,8 +72,8 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
     return `${time}.${count.toString(36).padStart(countDigits, "0")}|${runId}`;
   };
 
-  async function* entries(): AsyncGenerator<Found, void> {
-    for (let after = ""; ; ) {
+  async function* entries(from = ""): AsyncGenerator<Found, void> {
+    for (let after = from; ; ) {
       const page = await side.list(kinds.entry, { after, limit: entriesPerPage });
       for (const record of page) {
         const found = read(record);
@@ -130,19 +141,33 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
     },
     async claim({ owner, agent, leaseMs, limit }) {
       const claimed: (QueueEntry & { readonly attempt: number })[] = [];
-      const threads = new Set<string>();
       if (limit <= 0) return claimed;
-      for await (const found of entries()) {
-        const { entry } = found;
-        const state = stateOf(entry, now());
-        if (state === "parked" || threads.has(entry.threadId)) continue;
-        threads.add(entry.threadId);
-        if (state === "claimed" || entry.agent !== agent) continue;
-        const attempts = entry.attempts + 1;
-        if (!(await change(found, { owner, until: now() + leaseMs, attempts }))) continue;
-        claimed.push({ ...toEntry({ ...entry, owner, attempts }, "claimed"), attempt: attempts });
-        if (claimed.length >= limit) break;
-      }
+      const claimFrom = async (scan: Scan) => {
+        let isTaken = true;
+        for await (const found of entries(scan.after)) {
+          const { key, entry } = found;
+          const state = stateOf(entry, now());
+          const isFree = state !== "parked" && !scan.threads.has(entry.threadId);
+          if (state !== "parked") scan.threads.add(entry.threadId);
+          if (isFree && state === "waiting" && entry.agent === agent) {
+            const attempts = entry.attempts + 1;
+            if (await change(found, { owner, until: now() + leaseMs, attempts })) {
+              claimed.push({ ...toEntry({ ...entry, owner, attempts }, "claimed"), attempt: attempts });
+            }
+          } else if (state === "waiting") isTaken = false;
+          if (isTaken) scan.after = key;
+          if (claimed.length >= limit) return;
+        }
+      };
+      // What was taken a moment ago is taken still, as a rule: with work enough behind it, it is not read again.
+      if (scanned && now() < scanned.until) await claimFrom(scanned);
+      if (claimed.length >= limit) return claimed;
+      scanned = {
+        after: "",
+        threads: new Set(claimed.map(({ threadId }) => threadId)),
+        until: now() + leaseMs / 3,
+      };
+      await claimFrom(scanned);
       return claimed;
     },
     async renew(owner, runIds, leaseMs) {

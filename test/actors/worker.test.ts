@@ -13,6 +13,7 @@ import { queueRun } from "../../actors/queued-request.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { createWorker, type WorkedRun, type Worker, type WorkerOptions } from "../../actors/worker.ts";
 import { threadStream } from "../../events/envelope.ts";
+import type { Json } from "../../events/json.ts";
 import { LogUnavailableError } from "../../events/log/event-log.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
@@ -310,7 +311,7 @@ describe("two workers", () => {
 
   test("a run that ends one worker after another is set aside and closed", async () => {
     await queueRun(storeOf(0), { threadId: "t", input: "go" }, { runId: "r" });
-    const drafts = [
+    const drafts: { readonly type: string; readonly data: Json }[] = [
       { type: "ThreadCreated", data: {} },
       { type: "RunStarted", data: { runId: "r", owner: "dead" } },
     ];

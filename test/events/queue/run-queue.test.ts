@@ -81,6 +81,37 @@ describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
   });
 });
 
+test("side records that were taken a moment ago are not read again with each claim", async () => {
+  const side = createMemorySide();
+  let read = 0;
+  const queue = createSideQueue({
+    ...side,
+    async list(...given) {
+      const records = await side.list(...given);
+      read += records.length;
+      return records;
+    },
+  });
+  const runs = 1000;
+  for (let run = 0; run < runs; run++) {
+    const id = `${run}`;
+    await queue.add({
+      runId: id,
+      threadId: id,
+      agent: "agent",
+      request: null,
+      afterVersion: 0,
+      queuedAt: "now",
+    });
+  }
+  for (let claims = 0; claims < 90; claims++) {
+    const claimed = await queue.claim({ owner: "w", agent: "agent", limit: 10, leaseMs: 600_000 });
+    expect(claimed).toHaveLength(10);
+  }
+  // Pages of 100 for each claim, instead of everything before as well.
+  expect(read).toBeLessThanOrEqual(90 * 100);
+});
+
 test("a SQLite store in which nothing was queued has no table for it", async () => {
   const path = nextFile();
   const { queue, log } = await openSqlite(path);
