@@ -42,6 +42,8 @@ interface Scan {
 }
 
 const entriesPerPage = 100;
+/** Entries that are read beyond those that are wanted: some of them will be taken. */
+const spareEntries = 10;
 /** Milliseconds for which a run is held that is being taken out. */
 const withdrawalMs = 10_000;
 /** Digits that milliseconds and a count take in base 36, so that keys sort by time. */
@@ -72,15 +74,15 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
     return `${time}.${count.toString(36).padStart(countDigits, "0")}|${runId}`;
   };
 
-  async function* entries(from = ""): AsyncGenerator<Found, void> {
+  async function* entries(from = "", perPage = entriesPerPage): AsyncGenerator<Found, void> {
     for (let after = from; ; ) {
-      const page = await side.list(kinds.entry, { after, limit: entriesPerPage });
+      const page = await side.list(kinds.entry, { after, limit: perPage });
       for (const record of page) {
         const found = read(record);
         if (found) yield found;
       }
       const last = page.at(-1);
-      if (!last || page.length < entriesPerPage) return;
+      if (!last || page.length < perPage) return;
       after = last.key;
     }
   }
@@ -142,9 +144,9 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
     async claim({ owner, agent, leaseMs, limit }) {
       const claimed: (QueueEntry & { readonly attempt: number })[] = [];
       if (limit <= 0) return claimed;
-      const claimFrom = async (scan: Scan) => {
+      const claimFrom = async (scan: Scan, perPage: number) => {
         let isTaken = true;
-        for await (const found of entries(scan.after)) {
+        for await (const found of entries(scan.after, perPage)) {
           const { key, entry } = found;
           const state = stateOf(entry, now());
           const isFree = state !== "parked" && !scan.threads.has(entry.threadId);
@@ -160,14 +162,15 @@ export function createSideQueue(side: SideStore, now: () => number = Date.now): 
         }
       };
       // What was taken a moment ago is taken still, as a rule: with work enough behind it, it is not read again.
-      if (scanned && now() < scanned.until) await claimFrom(scanned);
+      if (scanned && now() < scanned.until)
+        await claimFrom(scanned, Math.min(entriesPerPage, limit + spareEntries));
       if (claimed.length >= limit) return claimed;
       scanned = {
         after: "",
         threads: new Set(claimed.map(({ threadId }) => threadId)),
         until: now() + leaseMs / 3,
       };
-      await claimFrom(scanned);
+      await claimFrom(scanned, entriesPerPage);
       return claimed;
     },
     async renew(owner, runIds, leaseMs) {
