@@ -149,8 +149,19 @@ async function memoryMb({ pid }: Side): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
+/** Rows of one side, told as they come: on a slow machine the whole takes a while. */
+class Rows extends Map<string, number> {
+  constructor(private readonly side: string) {
+    super();
+  }
+  override set(row: string, value: number): this {
+    process.stderr.write(`${this.side}: ${row}: ${value.toFixed(1)}\n`);
+    return super.set(row, value);
+  }
+}
+
 async function measure(side: Side): Promise<Map<string, number>> {
-  const table = new Map<string, number>();
+  const table = new Rows(side.name);
   const warm = await newThread(side);
   for (let number = 0; number < 5; number++) await turn(side, warm, number);
   for (const clients of clientCounts) {
