@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
@@ -69,6 +70,41 @@ export function openedRoutes(files: OpenedFiles): Hono<ServerEnv> {
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const input = Readable.fromWeb(body as unknown as NodeReadableStream<Uint8Array>);
   yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+/** The two routes in the document of the API. */
+export function describeOpenedRoutes({ openAPIRegistry }: OpenAPIHono<ServerEnv>): void {
+  openAPIRegistry.registerPath({
+    method: "post",
+    path: "/log/v1/opened",
+    summary:
+      "An export to look at, as it is in its file (application/x-ndjson): the page and the whole API are below the path that is answered, read only",
+    responses: {
+      201: {
+        description: "Where it can be looked at, and its threads",
+        content: {
+          "application/json": {
+            schema: {
+              type: "object",
+              properties: {
+                id: { type: "string" },
+                path: { type: "string" },
+                threads: { type: "array", items: { type: "string" } },
+              },
+            },
+          },
+        },
+      },
+      413: { description: "The file is too large." },
+      422: { description: "It is no export, or a damaged one." },
+    },
+  });
+  openAPIRegistry.registerPath({
+    method: "delete",
+    path: "/log/v1/opened/{id}",
+    summary: "Forget an opened file",
+    responses: { 204: { description: "It is not open any more." } },
+  });
 }
 
 /** Errors of files that are no exports, or damaged ones, by name. */

@@ -1,10 +1,10 @@
+import { z } from "zod";
 import type { Agent } from "../../actors/agent-contract.ts";
 import { createAgent } from "../../actors/create-agent.ts";
 import { harnessMiddleware } from "../../actors/harness.ts";
 import type { Middleware } from "../../actors/middleware/define-middleware.ts";
 import { threadStream } from "../../events/envelope.ts";
 import type { Store } from "../../events/store.ts";
-import { zod } from "../../events/zod.ts";
 
 /**
  * An agent that reads threads of others: it folds what Threadfold knows, takes other fields as they were set last, and
@@ -26,7 +26,7 @@ export async function readerAgent(
       preset: "harness",
       middleware: own,
       ...(fields.length > 0 && {
-        stateSchema: zod().object(Object.fromEntries(fields.map((field) => [field, zod().unknown()]))),
+        stateSchema: z.object(Object.fromEntries(fields.map((field) => [field, z.unknown()]))),
       }),
     });
   const withFields = async (own: readonly Middleware[]) => {

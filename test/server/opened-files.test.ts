@@ -33,6 +33,8 @@ test("an export is looked at beside the store: the whole API below its path, rea
   const refused = await served.request(`${path}log/v1/threads/${threads[0]}/rewind`, { json: { to: 1 } });
   expect(refused.status).toBe(403);
   expect((await served.request(`${path}log/v1/opened`, { json: {} })).status).toBe(404);
+  const document = (await (await served.request("/openapi.json")).json()) as { paths: object };
+  expect(document.paths).toHaveProperty(["/log/v1/opened", "post"]);
   const own = (await (await served.request("/log/v1/threads")).json()) as { threads: unknown[] };
   expect(own.threads).toEqual([]);
   expect((await served.request(`/log/v1/opened/${id}`, { method: "DELETE" })).status).toBe(204);

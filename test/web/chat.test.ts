@@ -177,6 +177,41 @@ browserTest(
 );
 
 browserTest(
+  "several calls are decided together, and a run that failed says why and can be tried again",
+  async () => {
+    const call = (content: string, id: string) =>
+      ["write_file", { path: `/mnt/user-data/outputs/${id}.md`, content }, id] as const;
+    const served = await serveChat(
+      [
+        callsTools(call("one", "w1"), call("two", "w2")),
+        new Error("The model is out of tea."),
+        "Now it worked.",
+      ],
+      { humanApproval: { interruptOn: { write_file: true } }, modelRetry: false },
+    );
+    const page = await openPage(served.at({ screen: "new" }));
+    await write(page, "Write two notes");
+    const cards = page.locator(".chat-question");
+    await cards.nth(1).waitFor();
+    await cards.nth(0).getByRole("button", { name: "Approve", exact: true }).click();
+    await cards.nth(0).getByText("Decided · 1 more to decide").waitFor();
+    await inBothThemes(page, "chat-two-questions");
+    await cards.nth(1).getByRole("button", { name: "Approve", exact: true }).click();
+    await page.locator(".chat-failure").getByText("The model is out of tea.").waitFor();
+    const states = page.locator(".chat-call-state");
+    await eventually(() => states.allTextContents()).toEqual(["done", "done"]);
+    await inBothThemes(page, "chat-failed");
+    await page.reload();
+    await page.locator(".chat-failure").getByText("The model is out of tea.").waitFor();
+    await write(page, "Again, please");
+    await eventually(() => said(page).last().textContent()).toBe("Now it worked.");
+    await eventually(() => page.locator(".chat-failure").count()).toBe(0);
+    expectNoProblems(page);
+  },
+  timeout,
+);
+
+browserTest(
   "an edited message and another answer are branches that can be gone through and gone on from",
   async () => {
     let count = 0;

@@ -1,5 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ServerEnv } from "../access.ts";
+import type { OpenedFiles } from "../opened-files.ts";
+import { describeOpenedRoutes } from "../opened-routes.ts";
 import type { Served } from "../served.ts";
 import { addAccessRoutes } from "./access-routes.ts";
 import { addCompareRoutes } from "./compare-routes.ts";
@@ -16,7 +18,10 @@ import { addTimelineRoutes } from "./timeline-routes.ts";
 import { addUploadRoutes } from "./upload-routes.ts";
 
 /** `/log/v1`, and the document that describes it. */
-export function nativeRoutes(served: Served, options: { readonly version: string }): OpenAPIHono<ServerEnv> {
+export function nativeRoutes(
+  served: Served,
+  options: { readonly version: string; readonly openedFiles?: OpenedFiles },
+): OpenAPIHono<ServerEnv> {
   const app = new OpenAPIHono<ServerEnv>();
   addAccessRoutes(app, served, options);
   addThreadRoutes(app, served);
@@ -31,6 +36,7 @@ export function nativeRoutes(served: Served, options: { readonly version: string
   addSelectionRoutes(app, served);
   addUploadRoutes(app, served);
   addProjectionRoutes(app, served);
+  if (options.openedFiles) describeOpenedRoutes(app);
   const document = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
