@@ -65,6 +65,10 @@ browserTest(
     expect(await itemOf(page, "m4").getAttribute("data-kind")).toBe("added");
     expect(await itemOf(page, "m3").getAttribute("data-kind")).toBe("removed");
     expect(await itemOf(page, "m0").count()).toBe(0);
+    // Who a field has its value from, as a link to that event.
+    const since = tab.locator(".change-since");
+    await since.waitFor();
+    expect(await since.textContent()).toBe(`since ${head} client`);
     await takePicture(page, "diff-light");
     await expectAccessible(page);
     await page.emulateMedia({ colorScheme: "dark" });

@@ -1,10 +1,13 @@
 import type { ThreadPlace } from "../../../../../projections/branches.ts";
 import type { ChangedValue, ListedChange } from "../../../../../projections/change-outline.ts";
-import type { ValueSource } from "../../api/log-api.ts";
+import type { LastChange } from "../../../../../projections/last-changes.ts";
+import { logApi, type ValueSource } from "../../api/log-api.ts";
 import { useWords } from "../../i18n/language.ts";
 import { useNumber } from "../../i18n/shown-time.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
+import { PlaceLink } from "../../place/place-link.tsx";
 import { InertText } from "../../text/inert-text.tsx";
+import { useReading } from "../../thread-view/use-reading.ts";
 import { ValueFacts, ValueView } from "../../value/value-view.tsx";
 import { isMessageType, MessageRole, MessageView } from "../message/message-view.tsx";
 import { TextDiff } from "./text-diff.tsx";
@@ -125,14 +128,37 @@ function Body({ change, sides }: { readonly change: ListedChange; readonly sides
   );
 }
 
+/** The event that gave a field its value, and who emitted it. */
+function LastChanged({ change, thread }: { readonly change: LastChange; readonly thread: string }) {
+  const words = useWords(diffWords);
+  const number = useNumber();
+  const isOther = change.threadId !== thread;
+  return (
+    <span className="change-since">
+      <PlaceLink
+        to={{ ...(isOther && { thread: change.threadId }), at: String(change.version), tab: "event" }}
+      >
+        {words.since(number(change.version))}
+        {change.unsure && "?"}
+      </PlaceLink>{" "}
+      <span className="quiet">
+        <InertText text={change.by} />
+      </span>
+    </span>
+  );
+}
+
 function Changes({
   changes,
   leftOut,
   sides,
+  last,
 }: {
   readonly changes: readonly ListedChange[];
   readonly leftOut: number | undefined;
   readonly sides: Sides;
+  /** Of fields: the events that they have their values from. */
+  readonly last?: readonly LastChange[] | undefined;
 }) {
   const number = useNumber();
   return (
@@ -143,6 +169,11 @@ function Changes({
             <Mark kind={change.kind} />
             <Name change={change} />
             {change.kind === "inside" && !onlyText(change) && <Counts changes={change.changes ?? []} />}
+            {last
+              ?.filter(({ field }) => field === change.key)
+              .map((one) => (
+                <LastChanged key={one.field} change={one} thread={sides.to.thread} />
+              ))}
           </div>
           <div className="change-body">
             <Body change={change} sides={sides} />
@@ -180,9 +211,14 @@ export function ChangeList({
     to: { kind: "state", thread: to.threadId, at: to.version },
   };
   const missing = leftOutIn(changes, leftOut);
+  const last = useReading(
+    `${to.threadId}@${to.version}`,
+    (signal) => logApi.fields(to.threadId, to.version, { signal }),
+    { delayMs: 120 },
+  );
   return (
     <div className="change-list">
-      <Changes changes={changes} leftOut={leftOut} sides={sides} />
+      <Changes changes={changes} leftOut={leftOut} sides={sides} last={last.value?.changes} />
       {missing > 0 && (
         <button type="button" className="button" onClick={onMore}>
           {words.more(number(missing))}

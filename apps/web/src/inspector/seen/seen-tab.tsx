@@ -220,13 +220,16 @@ function RequestParts({
 export function SeenTab() {
   const words = useWords(seenWords);
   const number = useNumber();
-  const { thread, head } = useThreadView();
+  const { thread, head, events } = useThreadView();
   const { version } = useShownVersion();
+  // All versions up to the next call show the same request.
+  const call = events.findLast((event) => event.type === "ModelCallStarted" && event.version <= version);
+  const at = call?.version ?? version;
   const [limit, setLimit] = useState(firstMessages);
-  const key = head === 0 || version === 0 ? undefined : `${limit} ${thread}@${version}`;
+  const key = head === 0 || version === 0 ? undefined : `${limit} ${thread}@${at}`;
   const { value, problem, pending } = useReading(
     key,
-    (signal) => compareApi.seen(thread, { at: version, limit }, { signal }),
+    (signal) => compareApi.seen(thread, { at, limit }, { signal }),
     { delayMs: 80 },
   );
   if (key === undefined || problem?.status === 404) {
