@@ -37,6 +37,12 @@ interface Erasure {
   readonly hash: string;
 }
 
+/** What is noted of an erasure before it, and again, `done`, after it. */
+export interface ErasureNote extends Erasure {
+  readonly stream: string;
+  readonly done?: true;
+}
+
 interface PageWish {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
@@ -118,8 +124,11 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         (await page(erasedStream, { from: erasuresRead, backwards: false, count: eventsPerPage })) ?? [];
       for (const { event } of events) {
         if (!event) continue;
-        const { stream, version, hash } = event.data as Erasure & { stream: string };
-        if (!erased.has(stream)) begun.set(stream, { version, hash });
+        const { stream, version, hash, done } = event.data as ErasureNote;
+        if (done) {
+          begun.delete(stream);
+          erased.set(stream, { version, hash });
+        } else if (!erased.has(stream)) begun.set(stream, { version, hash });
         erasuresRead = event.revision + 1n;
       }
       if (events.length < eventsPerPage) return;

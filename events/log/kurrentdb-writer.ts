@@ -10,7 +10,7 @@ import {
   VersionConflict,
 } from "./event-log.ts";
 import { encodeEvent } from "./kurrentdb-events.ts";
-import { erasedStream, type KurrentReader } from "./kurrentdb-reader.ts";
+import { type ErasureNote, erasedStream, type KurrentReader } from "./kurrentdb-reader.ts";
 import { errorType, isTransient, type KurrentSession } from "./kurrentdb-session.ts";
 import { toPosition } from "./position.ts";
 import type { PreparedEvent } from "./prepare-append.ts";
@@ -178,25 +178,31 @@ export function createKurrentWriter(
     );
   };
 
+  const note = (data: ErasureNote) => {
+    const event = {
+      id: crypto.randomUUID(),
+      type: "StreamErased",
+      contentType: "application/json",
+      data,
+      metadata: {},
+    } as const;
+    return session.repeat((client) =>
+      client.appendToStream(erasedStream, [event], { streamState: "any", expectedRevision: "any" }),
+    );
+  };
+
   const erase = async (stream: string): Promise<void> => {
     for (;;) {
       const head = await refresh(stream);
       if (head.deleted) return;
       const { version, hash } = head;
-      const note = {
-        id: crypto.randomUUID(),
-        type: "StreamErased",
-        contentType: "application/json",
-        data: { stream, version, hash },
-        metadata: {},
-      } as const;
       const expectedRevision = version === 0 ? "no_stream" : BigInt(version - 1);
-      // First the note: a tombstone alone would not tell which events of $all are gone.
-      await session.repeat((client) =>
-        client.appendToStream(erasedStream, [note], { streamState: "any", expectedRevision: "any" }),
-      );
+      // First a note: a tombstone alone would not tell which events of $all are gone.
+      await note({ stream, version, hash });
       try {
         await session.repeat((client) => client.tombstoneStream(stream, { expectedRevision }));
+        // And one more, so that no reader has to look whether the stream is really gone.
+        await note({ stream, version, hash, done: true });
         known.set(stream, { ...head, deleted: true });
         return;
       } catch (error) {

@@ -65,9 +65,9 @@ describe("on the double in a process of its own", () => {
   test("all suites pass beside what is there already, which stays as it is", async () => {
     const { log } = await openKurrentDb(double.url, { client });
     const { events } = await log.append("thread-1", newEvents(3), { expectedVersion: 0 });
-    const { code, output } = await contract(double.url, "--events", "4000");
+    const { code, output } = await contract(double.url, "--events", "2000");
     expect(output).toMatch(/\d{3} passed, 0 failed/);
-    expect(output).toContain("holds 4000 events");
+    expect(output).toContain("holds 2000 events");
     expect(code).toBe(0);
     expect(await collect(log.readAll())).toEqual(events);
     await log.close();
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
   afterAll(() => server?.stop());
 
   test("all suites pass, and nothing is left", async () => {
-    const { code, output } = await contract(server.url({}), "--events", "4000");
+    const { code, output } = await contract(server.url({}), "--events", "2000");
     expect(output).toMatch(/\d{3} passed, 0 failed/);
     expect(code).toBe(0);
     const left = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'contract%'";

@@ -8,6 +8,7 @@ export default defineConfig({
     include: ["test/contract/on-server.ts"],
     pool: "forks",
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ["default", "./test/closing-line-reporter.ts"],
   },
 });
