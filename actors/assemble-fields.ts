@@ -1,6 +1,5 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { EventRegistry } from "../events/event-registry.ts";
-import { zod } from "../events/zod.ts";
 import { builtInReducers } from "../reducers/built-in.ts";
 import { type AnyReducerDefinition, defineReducer } from "../reducers/define-reducer.ts";
 import { AssemblyError, type FieldSchema } from "./assembly.ts";
@@ -150,7 +149,7 @@ function stateFields(schema: unknown, source: string): Readonly<Record<string, u
 
 function schemaText(schema: FieldSchema["schema"]): string | undefined {
   try {
-    return JSON.stringify(zod().toJSONSchema(schema as z.ZodType, { unrepresentable: "any", io: "input" }));
+    return JSON.stringify(z.toJSONSchema(schema as z.ZodType, { unrepresentable: "any", io: "input" }));
   } catch {
     return undefined;
   }

@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import { zod } from "../events/zod.ts";
+import { z } from "zod";
 import { fieldsOf, isSchema } from "./langgraph-values.ts";
 
 /** How an answer in a given form is asked for. */
@@ -57,7 +56,7 @@ export function providerStrategy(schema: z.ZodType, options: ResponseStrategyOpt
 
 /** JSON Schema of what is asked for. */
 export function jsonSchemaOf({ schema }: ResponseStrategy): z.core.JSONSchema.BaseSchema {
-  return zod().toJSONSchema(schema, { unrepresentable: "any" });
+  return z.toJSONSchema(schema, { unrepresentable: "any" });
 }
 
 function nameOf(schema: z.ZodType): string {

@@ -1,28 +1,19 @@
-import { createRequire } from "node:module";
-import type { z } from "zod";
+import { z } from "zod";
 
 /** zod's builders, as whoever makes a schema later is given them. */
 export type Zod = typeof z;
 
-let loaded: Zod | undefined;
-
-/** zod, which is loaded when the first schema is made: who only reads a log needs none. */
-export function zod(): Zod {
-  loaded ??= (createRequire(import.meta.url)("zod") as { z: Zod }).z;
-  return loaded;
-}
-
 /**
- * A schema that is made when it is asked for the first time, and once.
+ * A schema that is made when it is asked for the first time, and once: who only reads a log makes none.
  *
  * @example
  * const pathSchema = lazySchema((z) => z.string().startsWith("/"));
  * pathSchema().parse("/mnt");
  */
-export function lazySchema<Schema>(make: (z: Zod) => Schema): () => Schema {
+export function lazySchema<Schema>(make: (builders: Zod) => Schema): () => Schema {
   let made: { readonly schema: Schema } | undefined;
   return () => {
-    made ??= { schema: make(zod()) };
+    made ??= { schema: make(z) };
     return made.schema;
   };
 }

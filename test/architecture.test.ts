@@ -86,8 +86,7 @@ describe("dependencies point one way: apps → actors → projections → reduce
 
 describe("the pure part stays pure", () => {
   test("reducers and event definitions import nothing from Node", () => {
-    // zod.ts loads the schema library, when the first schema is made.
-    const needsNode = ["events/hash-chain.ts", "events/open-store.ts", "events/zod.ts"];
+    const needsNode = ["events/hash-chain.ts", "events/open-store.ts"];
     const definitions = filesIn("events").filter(
       (path) => path.split("/").length === 2 && !needsNode.includes(path),
     );

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { z } from "zod";
-import { zod } from "../../events/zod.ts";
+import { z } from "zod";
 import { defineTool, type ToolDefinition } from "../tools/define-tool.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { readMcpResult } from "./mcp-result.ts";
@@ -27,7 +26,6 @@ export function mcpToolName(server: string, tool: string): string {
 
 /** Any object of arguments, shown to the model as the server's own JSON Schema: the server checks what it gets. */
 function schemaOf(tool: Tool): z.ZodType<Record<string, unknown>> {
-  const z = zod();
   const schema = z.record(z.string(), z.unknown());
   schema._zod.toJSONSchema = () => tool.inputSchema;
   return schema;

@@ -1,6 +1,6 @@
+import { z } from "zod";
 import type { EventDraft } from "../../events/define-event.ts";
 import { SandboxBound, SandboxRebound, SandboxReleased } from "../../events/sandbox.ts";
-import { zod } from "../../events/zod.ts";
 import { type SandboxState, sandbox as sandboxReducer } from "../../reducers/sandbox.ts";
 import { chooseSandboxProvider } from "../sandboxes/choose-provider.ts";
 import type { Sandbox, SandboxProvider } from "../sandboxes/sandbox.ts";
@@ -68,7 +68,7 @@ export function sandboxMiddleware(options: SandboxMiddlewareOptions = {}): Middl
   return createMiddleware<Fields>({
     name: "sandbox",
     external: true,
-    contextSchema: zod().object({ user_id: zod().string().optional() }),
+    contextSchema: z.object({ user_id: z.string().optional() }),
     events: [SandboxBound, SandboxRebound, SandboxReleased],
     reducers: [sandboxReducer],
 

@@ -1,7 +1,7 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import type { Json } from "../../events/json.ts";
 import { StructuredResponseProduced } from "../../events/structured-response.ts";
-import { zod } from "../../events/zod.ts";
 import { jsonSchemaOf, type ResponseStrategy, strategyFor } from "../structured-response.ts";
 import { defineTool, type ToolDefinition } from "../tools/define-tool.ts";
 import { createMiddleware, type Middleware, type ModelRequest } from "./define-middleware.ts";
@@ -26,7 +26,7 @@ type Parsed = { readonly value: Json } | { readonly problem: string };
 function parse(strategy: ResponseStrategy, value: unknown): Parsed {
   const result = strategy.schema.safeParse(value);
   if (result.success) return { value: result.data as Json };
-  return { problem: zod().prettifyError(result.error).slice(0, 1_000) };
+  return { problem: z.prettifyError(result.error).slice(0, 1_000) };
 }
 
 function parseText(strategy: ResponseStrategy, text: string): Parsed {

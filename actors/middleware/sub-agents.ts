@@ -1,5 +1,5 @@
+import { z } from "zod";
 import { DelegationsRecorded } from "../../events/delegations.ts";
-import { zod } from "../../events/zod.ts";
 import { delegations } from "../../reducers/delegations.ts";
 import { type TaskToolOptions, taskTool } from "../tools/task.ts";
 import { createMiddleware } from "./define-middleware.ts";
@@ -15,7 +15,7 @@ export function subAgentsMiddleware(options: TaskToolOptions) {
   return createMiddleware({
     name: "sub-agents",
     // Children get the whole context of the run.
-    contextSchema: zod().looseObject({}),
+    contextSchema: z.looseObject({}),
     tools: [taskTool(options)],
     events: [DelegationsRecorded],
     reducers: [delegations],

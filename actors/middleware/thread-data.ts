@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import type { EventDraft } from "../../events/define-event.ts";
 import { MessagesReplaced } from "../../events/messages.ts";
 import { ThreadDataBound } from "../../events/thread-data.ts";
-import { zod } from "../../events/zod.ts";
 import { sameJson } from "../../reducers/same-json.ts";
 import { threadData } from "../../reducers/thread-data.ts";
 import { isInterruptRequest } from "../interrupt.ts";
@@ -42,7 +42,7 @@ export function threadDataMiddleware(options: ThreadDataOptions = {}): Middlewar
   const { lazy = true, folders = foldersOf } = options;
   return createMiddleware({
     name: "thread-data",
-    contextSchema: zod().object({ user_id: zod().string().optional() }),
+    contextSchema: z.object({ user_id: z.string().optional() }),
     events: [ThreadDataBound],
     reducers: [threadData],
 

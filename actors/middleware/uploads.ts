@@ -1,9 +1,9 @@
 import { extname } from "node:path";
+import { z } from "zod";
 import { resolveBlobs } from "../../events/blobs/blob-content.ts";
 import type { Message } from "../../events/message.ts";
 import { MessagesReplaced } from "../../events/messages.ts";
 import { FilesUploaded, type UploadedFile } from "../../events/uploads.ts";
-import { zod } from "../../events/zod.ts";
 import { sameJson } from "../../reducers/same-json.ts";
 import { uploadedFiles } from "../../reducers/uploads.ts";
 import { toStored } from "../messages/to-stored.ts";
@@ -34,7 +34,7 @@ export function uploadsMiddleware(options: UploadsOptions = {}): Middleware {
   return createMiddleware({
     name: "uploads",
     external: true,
-    contextSchema: zod().object({ user_id: zod().string().optional() }),
+    contextSchema: z.object({ user_id: z.string().optional() }),
     events: [FilesUploaded],
     reducers: [uploadedFiles],
     tools: [listUploadedFilesTool({ folders })],

@@ -1,6 +1,6 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
+import { z } from "zod";
 import type { Json } from "../../events/json.ts";
-import { zod } from "../../events/zod.ts";
 import { type InterruptRequest, interrupt } from "../interrupt.ts";
 import { ToolInputParsingException } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
@@ -52,7 +52,7 @@ async function runOwn(
   answer: { readonly decision: Json } | undefined,
 ): Promise<unknown> {
   const parsed = await tool.schema.safeParseAsync(call.args);
-  if (!parsed.success) throw new ToolArgumentsError(tool.name, zod().prettifyError(parsed.error));
+  if (!parsed.success) throw new ToolArgumentsError(tool.name, z.prettifyError(parsed.error));
   const recorded = recordedAnswers();
   if (recorded) return recorded.tool(call);
   if (!answer) return tool.run(parsed.data, runtime);

@@ -1,5 +1,5 @@
+import { z } from "zod";
 import { ToolsPromoted } from "../../events/promoted-tools.ts";
-import { zod } from "../../events/zod.ts";
 import { defineTool } from "./define-tool.ts";
 import { functionSchema, maxSearchResults, searchTools, type ToolCatalogue } from "./tool-catalogue.ts";
 
@@ -20,7 +20,7 @@ export function toolSearchTool(catalogue: () => ToolCatalogue) {
       "Finds tools that are available but not loaded, and loads them: after it you can call them. Queries: " +
       '"select:name_one,name_two" loads exactly these; "+word more words" wants the word in the name and ranks by the ' +
       `others; anything else is a pattern over names and descriptions. At most ${maxSearchResults} results, except for select.`,
-    schema: zod().object({ query: zod().string().describe("What to look for") }),
+    schema: z.object({ query: z.string().describe("What to look for") }),
     idempotent: true,
     run({ query }) {
       const { tools, hash } = catalogue();

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { z } from "zod";
 import { ImagesViewed } from "../../events/images.ts";
-import { zod } from "../../events/zod.ts";
 import { resolveVirtualPath } from "../sandboxes/resolve-virtual-path.ts";
 import { PathNotAllowedError, type ThreadFolders } from "../sandboxes/sandbox.ts";
 import { type FoldersFor, foldersOf } from "../sandboxes/thread-folders.ts";
@@ -97,8 +97,8 @@ export function viewImageTool(options: ViewImageOptions = {}) {
     description:
       "Shows you an image file: JPEG, PNG, WebP or GIF below /mnt/user-data/workspace, /mnt/user-data/uploads or " +
       "/mnt/user-data/outputs. You see it in the next message, once.",
-    schema: zod().object({
-      image_path: zod().string().min(1).describe("Absolute path of the image, /mnt/user-data/…"),
+    schema: z.object({
+      image_path: z.string().min(1).describe("Absolute path of the image, /mnt/user-data/…"),
     }),
     idempotent: true,
     async run({ image_path }, runtime) {
