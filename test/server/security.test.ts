@@ -232,3 +232,16 @@ test("pages of no other origin are allowed unless they are named", async () => {
   });
   expect(answer.headers.get("access-control-allow-origin")).toBeNull();
 });
+
+test("a body whose length is not announced is counted as it comes", async () => {
+  const { request } = await serveAgent({ server: { maxBodyBytes: 10_000 } });
+  const send = (bytes: number) => {
+    const text = JSON.stringify({ metadata: { text: "x".repeat(bytes) } });
+    const body = new Blob([text]).stream();
+    return request("/threads", { method: "POST", body, duplex: "half" } as RequestInit);
+  };
+  expect((await send(5_000)).status).toBe(200);
+  const large = await send(500_000);
+  expect(large.status).toBe(413);
+  expect(await large.text()).toContain("10000 bytes");
+});
