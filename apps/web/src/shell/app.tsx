@@ -44,14 +44,14 @@ function ThreadColumns() {
   const pane = panes.find(({ name }) => name === place.pane) ?? panes[0];
   if (problem) {
     return (
-      <main className="centre" id="centre">
+      <section className="centre" id="centre" aria-label={words.showCentre}>
         <Failed problem={problem} />
-      </main>
+      </section>
     );
   }
   return (
     <>
-      <main className="centre" id="centre">
+      <section className="centre" id="centre" aria-label={words.showCentre}>
         <PaneBar shown={pane} />
         {status === "loading" ? (
           <Loading />
@@ -60,11 +60,11 @@ function ThreadColumns() {
             <pane.component />
           </PartFrame>
         )}
-      </main>
-      <aside className="inspector-column" aria-label={words.inspector}>
+      </section>
+      <section className="inspector-column" aria-label={words.inspector}>
         {status === "ready" && <Inspector />}
-      </aside>
-      <footer className="slider-bar">{status === "ready" && <TimeSlider />}</footer>
+      </section>
+      <div className="slider-bar">{status === "ready" && <TimeSlider />}</div>
     </>
   );
 }
@@ -75,20 +75,20 @@ function Body() {
   const screen = screens.find(({ name }) => name === screenName);
   if (screen) {
     return (
-      <main className="screen" id="centre">
+      <section className="screen" id="centre" aria-label={words.showCentre}>
         <PartFrame name={screen.name}>
           <screen.component />
         </PartFrame>
-      </main>
+      </section>
     );
   }
   if (thread === undefined) {
     return (
-      <main className="centre nothing-open" id="centre">
+      <section className="centre nothing-open" id="centre" aria-label={words.showCentre}>
         <Empty icon="thread" title={words.nothingOpenTitle}>
           <p>{words.nothingOpenText}</p>
         </Empty>
-      </main>
+      </section>
     );
   }
   return (
@@ -133,12 +133,12 @@ export function App() {
           </button>
         ))}
       </div>
-      <div className="columns">
+      <main className="columns">
         <nav className="threads-column" aria-label={words.threads}>
           <ThreadsList />
         </nav>
         <Body />
-      </div>
+      </main>
       {help && <HelpSheet onClose={() => setHelp(false)} />}
       <FileDrop />
       <TokenDialog />

@@ -43,9 +43,9 @@ export function PaneBar({ shown, children }: { readonly shown: Pane; readonly ch
   return (
     <div className="pane-bar">
       <div className="pane-title">
-        <h1 title={visibleText(title)}>
+        <h2 title={visibleText(title)}>
           <InertText text={title} />
-        </h1>
+        </h2>
         {own && <ThreadStatus status={own.status} />}
       </div>
       {children}

@@ -18,7 +18,7 @@ function ScreenLink({ screen, chosen }: { readonly screen: Screen; readonly chos
       {...(chosen && { current: "page" as const })}
     >
       <Icon name={screen.icon} />
-      {title}
+      <span className="bar-word">{title}</span>
     </PlaceLink>
   );
 }
@@ -38,10 +38,12 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
   }[chosenTheme];
   return (
     <header className="top-bar">
-      <PlaceLink className="brand" to={{ thread: undefined, screen: undefined, at: undefined }}>
-        <Icon name="thread" size={18} />
-        Threadfold
-      </PlaceLink>
+      <h1 className="brand-heading">
+        <PlaceLink className="brand" to={{ thread: undefined, screen: undefined, at: undefined }}>
+          <Icon name="thread" size={18} />
+          Threadfold
+        </PlaceLink>
+      </h1>
       <OpenedFileBadge />
       {access?.readOnly && (
         <span className="badge" title={words.readOnlyHint}>
@@ -63,7 +65,7 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
           onClick={() => chooseLanguage(chosenLanguage === "zh" ? "en" : "zh")}
         >
           <Icon name="globe" />
-          {words.language}
+          <span className="bar-word">{words.language}</span>
         </button>
         <button
           type="button"

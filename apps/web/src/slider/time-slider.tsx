@@ -1,5 +1,7 @@
 import { Slider } from "radix-ui";
 import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
+import { connection } from "../api/connection.ts";
+import { useValue } from "../api/value-store.ts";
 import { useWords } from "../i18n/language.ts";
 import { useNumber } from "../i18n/shown-time.ts";
 import { useKeys } from "../keys/keys.ts";
@@ -57,6 +59,7 @@ export function TimeSlider() {
   const word = useKindWord();
   const { events, head } = useThreadView();
   const { version, followsHead } = useShownVersion();
+  const isOffline = useValue(connection).state === "offline";
   const turns = useMemo(() => turnStarts(events), [events]);
   const [playing, setPlaying] = useState(false);
   const latest = useRef({ version, head });
@@ -166,6 +169,7 @@ export function TimeSlider() {
           type="button"
           className="live-button"
           aria-pressed={followsHead}
+          data-offline={isOffline || undefined}
           title={words.liveHint}
           onClick={() => move(head)}
         >

@@ -116,11 +116,15 @@ export function openThread(thread: string): OpenThread {
 
   const open = async () => {
     const newest = logApi.timeline(thread, { limit: firstPart }, { signal });
-    const latest = logApi.briefEvents(thread, { dir: "desc", limit: briefPage }, { signal });
+    // The rows can stand before it is known what they say.
+    const latest = logApi.briefEvents(thread, { dir: "desc", limit: briefPage }, { signal }).then(
+      ({ events }) => keep(events),
+      () => undefined,
+    );
     const index = await newest;
     const { marks, current, head } = index;
     change({ status: "ready", head, events: eventsOfIndex(index), marks, current });
-    keep((await latest).events);
+    await latest;
     await readOlder();
   };
   open().catch(fail);

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type KeyboardEvent,
+  type MouseEvent,
   useCallback,
   useEffect,
   useLayoutEffect,
@@ -270,7 +271,9 @@ function Row({
   readonly size: number;
   readonly children: React.ReactNode;
 }) {
-  const choose = () => {
+  const choose = (event: MouseEvent) => {
+    // A link in the row leads elsewhere.
+    if (event.defaultPrevented) return;
     if (row.kind === "event") go({ at: String(row.event.version) });
     else if (row.kind === "run") go({ at: String(row.folded ? row.to : row.from) });
   };

@@ -23,11 +23,19 @@ function isEmpty({ kind, size, value }: Outline): boolean {
 }
 
 /** Which event a field has its value from, and who emitted it. */
-function Since({ change, thread }: { readonly change: LastChange | undefined; readonly thread: string }) {
+function Since({
+  change,
+  thread,
+}: {
+  /** null: nothing ever changed it; undefined: not known yet. */
+  readonly change: LastChange | null | undefined;
+  readonly thread: string;
+}) {
   const words = useWords(stateWords);
   const number = useNumber();
   const word = useKindWord();
-  if (!change) return <span className="field-since quiet">{words.untouched}</span>;
+  if (change === undefined) return null;
+  if (change === null) return <span className="field-since quiet">{words.untouched}</span>;
   return (
     <span className="field-since" {...(change.unsure && { title: words.unsure })}>
       <PlaceLink
@@ -56,7 +64,7 @@ function FieldRow({
 }: {
   readonly field: Field;
   readonly source: ValueSource;
-  readonly change: LastChange | undefined;
+  readonly change: LastChange | null | undefined;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }) {
@@ -103,6 +111,7 @@ export function StateTab() {
   if (state.problem) return <Failed problem={state.problem} />;
   if (!state.value) return <Loading />;
   const { outline, source } = state.value;
+  const areRead = fields.value?.version === state.value.version;
   const all = outline.children ?? [];
   const set = all.filter((field) => !isEmpty(field));
   const empty = all.filter(isEmpty);
@@ -124,7 +133,7 @@ export function StateTab() {
           key={`${field.key}@${state.value?.version}`}
           field={field}
           source={source}
-          change={fields.value?.version === state.value?.version ? changes.get(field.key) : undefined}
+          change={areRead ? (changes.get(field.key) ?? null) : undefined}
           isOpen={!closed.has(field.key)}
           onToggle={() => toggle(field.key)}
         />
