@@ -1,3 +1,4 @@
+import { AIMessage } from "@langchain/core/messages";
 import { expect, test } from "vitest";
 import { titleMiddleware } from "../../actors/middleware/title.ts";
 import { todosMiddleware } from "../../actors/middleware/todos.ts";
@@ -120,4 +121,24 @@ test("the request of the last model call at or before a version, with origins an
     outline: { text: "1 + 2?" },
   });
   expect((await get("t/seen?at=1")).status).toBe(404);
+});
+
+test("with prices in the settings, causation says what a run cost; without, nothing", async () => {
+  const usage_metadata = { input_tokens: 1_000_000, output_tokens: 500_000, total_tokens: 1_500_000 };
+  const answers = [new AIMessage({ content: "Done.", usage_metadata })];
+  interface Trace {
+    readonly currency: string | null;
+    readonly nodes: readonly { readonly kind: string; readonly cost?: number }[];
+  }
+  const costs = async (server: NonNullable<Parameters<typeof serveAgent>[0]>["server"]) => {
+    const { get } = await served({ answers, ...(server && { server }) });
+    const { currency, nodes } = (await get<Trace>("t/causation")).body;
+    return [currency, nodes.find(({ kind }) => kind === "run")?.cost];
+  };
+  expect(
+    await costs({
+      prices: { currency: "EUR", models: { "*": { inputPerMillion: 2, outputPerMillion: 8 } } },
+    }),
+  ).toEqual(["EUR", 6]);
+  expect(await costs(undefined)).toEqual([null, undefined]);
 });

@@ -12,19 +12,9 @@ import { eventAt } from "../compat/checkpoint-id.ts";
 import { agentFor, listedThread, type Served, threadFor } from "../served.ts";
 import { addRoute } from "./add-route.ts";
 import { bareEvent } from "./brief-event.ts";
+import { outlinePage, outlineSchema } from "./outline-page.ts";
 import { shownEvent } from "./shown-event.ts";
 import { isPublicField, publicState, versionAt } from "./state-routes.ts";
-
-const page = {
-  pointer: z
-    .string()
-    .max(4_000)
-    .regex(/^(?:\/.*)?$/s, "must be a JSON Pointer: empty, or beginning with /")
-    .default(""),
-  offset: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).max(1_000).default(50),
-};
-const outline = z.looseObject({ kind: z.string(), size: z.number().int() });
 
 /** Values too large to be sent whole: what they are, a page of what they hold, and who wrote them. */
 export function addOutlineRoutes(app: OpenAPIHono<ServerEnv>, served: Served): void {
@@ -51,8 +41,8 @@ export function addOutlineRoutes(app: OpenAPIHono<ServerEnv>, served: Served): v
       path: "/log/v1/threads/{threadId}/state/outline",
       summary:
         "What stands at a JSON Pointer of the state, with a page of what it holds; long values are cut",
-      query: z.object({ at: z.string().max(200).optional(), ...page }),
-      response: z.object({ threadId: z.string(), version: z.number().int(), outline }),
+      query: z.object({ at: z.string().max(200).optional(), ...outlinePage }),
+      response: z.object({ threadId: z.string(), version: z.number().int(), outline: outlineSchema }),
     },
     options,
     async (c, { query, params: { threadId = "" } }) => {
@@ -91,8 +81,8 @@ export function addOutlineRoutes(app: OpenAPIHono<ServerEnv>, served: Served): v
       method: "get",
       path: "/log/v1/threads/{threadId}/events/{version}/outline",
       summary: "What stands at a JSON Pointer of an event's data; long values are cut",
-      query: z.object(page),
-      response: z.object({ threadId: z.string(), version: z.number().int(), outline }),
+      query: z.object(outlinePage),
+      response: z.object({ threadId: z.string(), version: z.number().int(), outline: outlineSchema }),
     },
     options,
     async (c, { query, params: { threadId = "", version = "" } }) => {

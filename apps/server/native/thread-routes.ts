@@ -87,7 +87,8 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
     {
       method: "get",
       path: "/log/v1/threads/{threadId}/causation",
-      summary: "What led to what: runs, model calls, tool calls and their effects, with times, tokens and, with prices, costs",
+      summary:
+        "What led to what: runs, model calls, tool calls and their effects, with times, tokens and, with prices, costs",
       query: z.object({ run: z.string().max(200).optional() }),
       response: z.object({ nodes: z.array(z.unknown()), currency: z.string().nullable() }),
     },
