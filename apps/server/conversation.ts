@@ -20,7 +20,7 @@ export type ShownPart =
   | { readonly kind: "other"; readonly type: string };
 
 /** Another way on from the same place. */
-export interface Alternative {
+interface Alternative {
   /** The last version that belongs to it. */
   readonly version: number;
   /** It is the one that is shown. */
@@ -50,7 +50,7 @@ export interface ShownMessage {
 const maxText = 20_000;
 
 /** True for messages that stand there for the model only. */
-export function isHiddenMessage({ type, additional_kwargs: more }: Message): boolean {
+function isHiddenMessage({ type, additional_kwargs: more }: Message): boolean {
   return type === "system" || more?.hide_from_ui === true || more?.dynamic_context_reminder === true;
 }
 

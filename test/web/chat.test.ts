@@ -196,6 +196,9 @@ browserTest(
     await cards.nth(0).getByRole("button", { name: "Approve", exact: true }).click();
     await cards.nth(0).getByText("Decided · 1 more to decide").waitFor();
     await inBothThemes(page, "chat-two-questions");
+    await cards.nth(0).getByRole("button", { name: "Change" }).click();
+    await cards.nth(0).getByRole("button", { name: "Approve", exact: true }).click();
+    await cards.nth(0).getByText("Decided · 1 more to decide").waitFor();
     await cards.nth(1).getByRole("button", { name: "Approve", exact: true }).click();
     await page.locator(".chat-failure").getByText("The model is out of tea.").waitFor();
     const states = page.locator(".chat-call-state");

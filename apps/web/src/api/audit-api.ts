@@ -34,7 +34,7 @@ export interface ComparedModel {
 const path = (thread: string) => `log/v1/threads/${encodeURIComponent(thread)}`;
 
 /** The server's own API also where the page shows an opened file. */
-export function outerPath(of: string): string {
+function outerPath(of: string): string {
   return isOpenedFile() ? `../../${of}` : of;
 }
 

@@ -23,7 +23,7 @@ const shownCharacters = 20_000;
 /** Bytes of a file that are read for a preview as text. */
 const maxPreviewBytes = 2_000_000;
 
-export const nameOfPath = (path: string) => path.split("/").at(-1) ?? path;
+const nameOfPath = (path: string) => path.split("/").at(-1) ?? path;
 
 /** The bytes of a file as text; undefined: they are none. */
 async function textOf(bytes: Blob): Promise<string | undefined> {

@@ -9,7 +9,7 @@ type Piece =
 const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/;
 
 /** A text in prose and fenced code, the one part of Markdown whose lines would suffer from being set as prose. */
-export function piecesOf(text: string): readonly Piece[] {
+function piecesOf(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let lines: string[] = [];
   let open: { readonly mark: string; readonly label: string } | undefined;

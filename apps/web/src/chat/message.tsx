@@ -13,13 +13,7 @@ import { MessageText } from "./message-text.tsx";
 import { chatWords } from "./words.ts";
 
 /** Everything that a message says. */
-export function MessageParts({
-  parts,
-  thread,
-}: {
-  readonly parts: readonly ShownPart[];
-  readonly thread: string;
-}) {
+function MessageParts({ parts, thread }: { readonly parts: readonly ShownPart[]; readonly thread: string }) {
   const words = useWords(chatWords);
   const number = useNumber();
   return parts.map((part, index) => {

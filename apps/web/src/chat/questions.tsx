@@ -262,9 +262,19 @@ export function Questions({
           )}
         </fieldset>
         {isDecided && left.length > 0 && (
-          <p className="quiet" role="status">
+          <div className="question-decided" role="status">
+            <Icon name="check" size={14} />
             {words.decided} · {words.answersLeft(number(left.length))}
-          </p>
+            <button
+              type="button"
+              className="text-button"
+              onClick={() =>
+                setAnswers(Object.fromEntries(Object.entries(answers).filter(([id]) => id !== question.id)))
+              }
+            >
+              {words.change}
+            </button>
+          </div>
         )}
       </li>
     );

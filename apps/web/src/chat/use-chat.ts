@@ -16,7 +16,7 @@ const pageSize = 40;
 const maxMessages = 1_000;
 
 /** A message that was sent and that no event has yet. */
-export interface SentMessage {
+interface SentMessage {
   readonly id: string;
   readonly text: string;
   readonly files: readonly string[];
