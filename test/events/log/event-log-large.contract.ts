@@ -8,7 +8,7 @@ const stream = "thread-1";
 /** @param many events, a multiple of 2,000 */
 export function describeInTheLarge(current: () => EventLog, many: number): void {
   describe("in the large", () => {
-    it(`holds ${many} events`, { timeout: 240_000 }, async () => {
+    it(`holds ${many} events`, { timeout: 480_000 }, async () => {
       const log = current();
       const perBatch = 1000;
       for (let version = 0; version < many; version += perBatch) {
