@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { threadMachineDefinition } from "../../actors/lifecycle.ts";
 import { layOutStatechart } from "../../apps/web/build/statechart-layout.ts";
+import { takenWays } from "../../apps/web/src/inspector/machine/taken-ways.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
 import { serveScriptedThread } from "./scripted-thread.ts";
@@ -22,6 +23,18 @@ test("every state and every way of the lifecycle is laid out, inside of the pict
       expect(y).toBeLessThanOrEqual(layout.height);
     }
   }
+});
+
+test("between two recorded states the ways in between are found, through the last hooks where a run completes", async () => {
+  const { ways } = await layOutStatechart();
+  const stops = (from: string, to: string) => takenWays(ways, from, to).map((way) => way.to);
+  expect(stops("tools", "model")).toEqual(["beforeModel", "model"]);
+  expect(stops("tools", "interrupted")).toEqual(["settling", "interrupted"]);
+  expect(stops("interrupted", "tools")).toEqual(["beforeAgent", "tools"]);
+  expect(stops("model", "failed")).toEqual(["settling", "failed"]);
+  expect(stops("model", "idle")).toEqual(["afterAgent", "settling", "idle"]);
+  expect(stops("afterAgent", "idle")).toEqual(["settling", "idle"]);
+  expect(stops("passivated", "idle")).toEqual([]);
 });
 
 browserTest(
@@ -78,6 +91,23 @@ browserTest(
     await tab.locator(".statechart .way.taken").first().waitFor();
     await takePicture(page, "machine-dark");
     await expectAccessible(page);
+    expectNoProblems(page);
+  },
+  120_000,
+);
+
+browserTest(
+  "a thread that went back into a run stands at rest, and no way of the chart is said to lead there",
+  async () => {
+    const served = await serveScriptedThread();
+    const thread = served.agent.thread("tea");
+    const { version } = await thread.rewind({ to: 7 });
+    const page = await openPage(served.at({ thread: "tea", tab: "machine" }));
+    const tab = page.locator(".machine-tab");
+    await expect.poll(() => tab.getAttribute("data-version")).toBe(String(version));
+    expect(await tab.getAttribute("data-state")).toBe("idle");
+    expect(await tab.locator(".machine-facts").textContent()).toContain(`tools → idle by Rewound ${version}`);
+    expect(await tab.locator(".statechart .way.taken").count()).toBe(0);
     expectNoProblems(page);
   },
   120_000,

@@ -39,13 +39,14 @@ export async function readMachine(
     const event = events[place];
     if (!event || !moving.has(event.type)) continue;
     tries += 1;
-    const before = await logApi.machine(thread, event.version - 1, { signal });
+    // A rewind goes on from where it went back to, not from the event before it.
+    const mark = marks.find(({ kind, version: at }) => kind === "rewound" && at === event.version);
+    const from = mark?.kind === "rewound" ? mark.to : event.version - 1;
+    const before = await logApi.machine(thread, from, { signal });
     if (before.current !== current) {
       return { version, current, last: { from: before.current, version: event.version, type: event.type } };
     }
-    // What stands before a rewind is another branch.
-    const mark = marks.find(({ kind, version: at }) => kind === "rewound" && at === event.version);
-    if (mark?.kind === "rewound") place = placeOfVersion(events, mark.to + 1);
+    place = placeOfVersion(events, from + 1);
   }
   return { version, current, last: undefined };
 }

@@ -28,7 +28,10 @@ export function MachineTab() {
     { delayMs: 60 },
   );
   const taken = useMemo(
-    () => (value?.last ? takenWays(layout.ways, value.last.from, value.current) : []),
+    () =>
+      value?.last && value.last.type !== "ThreadRewound"
+        ? takenWays(layout.ways, value.last.from, value.current)
+        : [],
     [value],
   );
   if (problem) return <Failed problem={problem} />;
