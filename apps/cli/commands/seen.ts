@@ -15,12 +15,14 @@ export function define(command: Command, session: Session): void {
       const { rebuildRequest } = await import("../../../projections/seen.ts");
       const { resolveThread } = await import("../../../projections/thread-position.ts");
       const store = await session.store();
+      const { createStateReader } = await import("../../../projections/state-at.ts");
       const { blobsOfThread } = await import("../../../events/keys/with-encryption.ts");
       const threadId = await resolveThread(store.log, thread);
       const sources = {
         log: store.log,
         blobs: blobsOfThread(store, threadId),
-        reader: await session.readerOf(threadId),
+        // What the model saw is checked by its hash: nothing may be left out.
+        reader: createStateReader({ ...store, ...(await session.readingOf(store.log, threadId)) }),
       };
       if (all) {
         for (const callId of await callsOf(session, threadId)) {
