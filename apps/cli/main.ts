@@ -120,4 +120,8 @@ const awake = setInterval(() => undefined, 2 ** 30);
 process.exitCode = await main(process.argv.slice(2));
 clearInterval(awake);
 // The client of a store may hold on to a server that never answers. Not reached when nothing is held any more.
-setTimeout(() => process.exit(), 2000).unref();
+setTimeout(function leave() {
+  // What is still to be read by the next program of a pipe is not cut off.
+  if (process.stdout.writableLength > 0) setTimeout(leave, 100);
+  else process.exit();
+}, 2000).unref();
