@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildChild } from "../crash/build-child.ts";
-import { startEventStoreDouble } from "../events/log/event-store-double/server.ts";
+import { startDoubleProcess } from "../events/log/event-store-double/start-process.ts";
 import {
   hasPostgres,
   type PostgresServer,
@@ -22,7 +22,7 @@ afterAll(() => rm(child.folder, { recursive: true, force: true }));
 const testMs = 180_000;
 
 /** A cluster small enough for a test, most of whose runs are met by a kill. */
-function small(url: string, threads = 60): Promise<ClusterReport> {
+function small(url: string, threads = 60, leaseMs = 500): Promise<ClusterReport> {
   return runCluster({
     url,
     script: child.script,
@@ -33,7 +33,7 @@ function small(url: string, threads = 60): Promise<ClusterReport> {
     kills: 8,
     killPauseMs: [300, 900],
     concurrency: 10,
-    leaseMs: 500,
+    leaseMs,
     toolMs: 150,
     modelMs: 60,
     deadlineMs: 120_000,
@@ -80,10 +80,10 @@ describe("three workers, one killed after the other, end two runs of each thread
     "on KurrentDB's client against the double of the server",
     async () => {
       const folder = await mkdtemp(join(tmpdir(), "threadfold-cluster-store-"));
-      const double = await startEventStoreDouble();
+      const double = await startDoubleProcess();
       try {
-        // Each look at the queue reads records one by one there, so fewer of them.
-        expectAllWell(await small(`${double.url}&side=${encodeURIComponent(folder)}`, 24), 24);
+        // Each claim and renewal reads records one by one there, so fewer of them.
+        expectAllWell(await small(`${double.url}&side=${encodeURIComponent(folder)}`, 24, 3000), 24);
       } finally {
         await double.stop();
         await rm(folder, { recursive: true, force: true });
