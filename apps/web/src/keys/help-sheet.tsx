@@ -19,7 +19,7 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   const bound = useBoundKeys();
   const groups = [...new Set(bound.map(({ group }) => group))];
   return (
-    <Dialog title={words.title} onClose={onClose}>
+    <Dialog title={words.title} wide onClose={onClose}>
       <div className="help-groups">
         {groups.map((group) => (
           <section key={group}>

@@ -9,10 +9,12 @@ import "./dialog.css";
 export function Dialog({
   title,
   children,
+  wide = false,
   onClose,
 }: {
   readonly title: string;
   readonly children: ReactNode;
+  readonly wide?: boolean;
   readonly onClose?: () => void;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -27,6 +29,7 @@ export function Dialog({
     <dialog
       ref={dialog}
       className="dialog"
+      data-wide={wide || undefined}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();

@@ -11,7 +11,7 @@ export const timelineWords = defineWords(
     runNumber: (n: string) => `Run ${n}`,
     outside: "Outside runs",
     step: (n: string) => `Step ${n}`,
-    eventCount: (n: string) => `${n} events`,
+    eventCount: (n: string) => (n === "1" ? "1 event" : `${n} events`),
     shownOf: (shown: string, all: string) => `${shown} of ${all}`,
     clear: "Clear filters",
     fold: "Fold all runs",

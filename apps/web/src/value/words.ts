@@ -2,8 +2,8 @@ import { defineWords } from "../i18n/language.ts";
 
 export const valueWords = defineWords(
   {
-    items: (n: string) => `${n} items`,
-    members: (n: string) => `${n} members`,
+    items: (n: string) => (n === "1" ? "1 item" : `${n} items`),
+    members: (n: string) => (n === "1" ? "1 member" : `${n} members`),
     characters: (n: string) => `${n} characters`,
     more: (n: string) => `Show ${n} more`,
     moreText: "Show more of the text",
