@@ -44,7 +44,7 @@ function ThreadColumns() {
   const pane = panes.find(({ name }) => name === place.pane) ?? panes[0];
   if (problem) {
     return (
-      <section className="centre" id="centre" aria-label={words.showCentre}>
+      <section className="centre nothing-open" id="centre" aria-label={words.showCentre}>
         <Failed problem={problem} />
       </section>
     );

@@ -24,16 +24,13 @@ const names: Readonly<Record<string, string>> = {
 
 // A zero width joiner (200d) and variation selectors belong to emoji and scripts; they stay.
 const ansi = "\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])";
-const control = "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]";
+const control = "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]";
 const unseen =
   "[\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]";
 const url =
   "https?://[^\\s<>\"'`\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f]+";
 
-const hidden = new RegExp(
-  `${ansi}|\\r(?!\\n)|${control.replace("\\u000b-\\u001f", "\\u000b\\u000c\\u000e-\\u001f")}|${unseen}`,
-  "gu",
-);
+const hidden = new RegExp(`${ansi}|\\r(?!\\n)|${control}|${unseen}`, "gu");
 const hiddenOrLink = new RegExp(`${hidden.source}|${url}`, "gu");
 
 function hiddenPiece(text: string): TextPiece {
@@ -41,7 +38,7 @@ function hiddenPiece(text: string): TextPiece {
   const number = code.toString(16).toUpperCase().padStart(4, "0");
   if (text.length > 2 || (text.length === 2 && code === 0x1b)) {
     // A title that a sequence sets may hold what is hidden itself.
-    const label = `␛${text.slice(1).replace(/[\p{Cc}\p{Cf}]/gu, "·")}`;
+    const label = `ESC${text.slice(1).replace(/[\p{Cc}\p{Cf}]/gu, "·")}`;
     return { kind: "hidden", text, label, name: "terminal control sequence" };
   }
   const char = String.fromCodePoint(code);

@@ -35,17 +35,19 @@ const ends: Readonly<Record<string, RunEnd>> = {
   RunInterrupted: "interrupted",
 };
 
-/** Events that follow each other in one run, or outside of runs. */
+/** Events that follow each other in one run, or outside of runs; where some are missing another stretch begins. */
 interface Stretch {
   readonly run: string | undefined;
   readonly events: IndexedEvent[];
 }
 
-function stretchesOf(events: readonly IndexedEvent[]): Stretch[] {
+function stretchesOf(events: readonly IndexedEvent[], isWhole: boolean): Stretch[] {
   const stretches: Stretch[] = [];
   for (const event of events) {
     const last = stretches.at(-1);
-    if (last && last.run === event.run) last.events.push(event);
+    const before = last?.events.at(-1)?.version ?? 0;
+    const isNext = !isWhole || event.version === before + 1;
+    if (last && last.run === event.run && isNext) last.events.push(event);
     else stretches.push({ run: event.run, events: [event] });
   }
   return stretches;
@@ -100,7 +102,7 @@ export function timelineRows(
   const isWhole = shown.length === all.length;
   const rows: TimelineRow[] = [];
   let before: IndexedEvent | undefined;
-  for (const stretch of stretchesOf(shown)) {
+  for (const stretch of stretchesOf(shown, isWhole)) {
     const { run, events } = stretch;
     const first = events[0];
     const last = events.at(-1);
