@@ -33,7 +33,13 @@ export interface SqliteAppender {
   forget(): void;
 }
 
-export function createAppender(database: SqliteDatabase, reader: SqliteReader, words: Words): SqliteAppender {
+/** @param onWritten called with the events of each append, inside of its transaction */
+export function createAppender(
+  database: SqliteDatabase,
+  reader: SqliteReader,
+  words: Words,
+  onWritten: (events: readonly RecordedEvent[], prepared: readonly PreparedEvent[]) => void,
+): SqliteAppender {
   const addStream = database.prepare("INSERT INTO streams (name) VALUES (?) RETURNING id");
   const addRun = database.prepare("INSERT INTO runs (run) VALUES (?) RETURNING id");
   const addEvent = database.prepare(insertEvent);
@@ -136,6 +142,7 @@ export function createAppender(database: SqliteDatabase, reader: SqliteReader, w
         return { version: actual, position: last?.position ?? toPosition(0), events: [] };
       }
       const events = write(name, stream, prepared);
+      onWritten(events, prepared);
       return { version: stream.head.version, position: toPosition(lastPosition ?? 0), events };
     },
     erase(name) {

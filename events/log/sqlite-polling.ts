@@ -4,6 +4,8 @@ import type { SqliteDatabase } from "./sqlite-driver.ts";
 export interface Polling {
   /** The same items, with polling while they are being read. */
   during<Item>(items: AsyncIterable<Item>): AsyncIterable<Item>;
+  /** Somebody reads items. */
+  readonly active: boolean;
   stop(): void;
 }
 
@@ -45,6 +47,9 @@ export function createPolling(
 
   return {
     stop,
+    get active() {
+      return subscribers > 0;
+    },
     async *during(items) {
       if (subscribers++ === 0) start();
       try {

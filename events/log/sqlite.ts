@@ -10,8 +10,9 @@ import { createAppender } from "./sqlite-append.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
 import { type OpenedFile, openForReading, openForWriting } from "./sqlite-open.ts";
 import { eventsPerPage, type PagedRange, readPages } from "./sqlite-pages.ts";
-import { createPolling } from "./sqlite-polling.ts";
+import { createPolling, type Polling } from "./sqlite-polling.ts";
 import { createReader } from "./sqlite-reader.ts";
+import { createRecentEvents } from "./sqlite-recent.ts";
 import { createSqliteSide } from "./sqlite-side.ts";
 import { createWords } from "./sqlite-words.ts";
 import { createWriter, type Writer } from "./sqlite-writer.ts";
@@ -81,8 +82,13 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
   const { database } = file;
   const words = createWords(database);
   const reader = createReader(database, words);
-  const appender = createAppender(database, reader, words);
+  const recent = createRecentEvents(() => polling.active);
+  const appender = createAppender(database, reader, words, recent.written);
   const news = createNews();
+  const forget = () => {
+    appender.forget();
+    recent.forget();
+  };
   const writer = readOnly
     ? createRefusal(path)
     : createWriter({
@@ -90,11 +96,20 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
         path,
         synchronous,
         busyTimeoutMs,
-        onForeignCommit: appender.forget,
-        onRollback: appender.forget,
-        onCommit: news.announce,
+        onForeignCommit: forget,
+        onRollback: () => {
+          appender.forget();
+          recent.rolledBack();
+        },
+        onCommit: () => {
+          recent.committed();
+          news.announce();
+        },
       });
-  const polling = createPolling(database, pollIntervalMs, news.announce);
+  const polling: Polling = createPolling(database, pollIntervalMs, () => {
+    recent.forget();
+    news.announce();
+  });
 
   /** Every read of the file: refused after the end, and with typed errors. */
   const reading = <Result>(read: () => Result): Result => {
@@ -158,7 +173,11 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
         {
           news,
           end: () => reading(reader.lastPosition),
-          page: (after) => reading(() => reader.after(after, { types, stream, limit: eventsPerPage })),
+          page: (after) =>
+            reading(() => {
+              const filter = { types, stream, limit: eventsPerPage };
+              return recent.after(after, filter) ?? reader.after(after, filter);
+            }),
           toPosition,
           fromPosition,
         },
@@ -190,7 +209,13 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
       return findings.filter((finding) => finding !== "ok");
     },
     async erase(stream) {
-      await writer.submit({ durable: true, run: () => appender.erase(stream) });
+      await writer.submit({
+        durable: true,
+        run: () => {
+          appender.erase(stream);
+          recent.erased();
+        },
+      });
       // The write-ahead log still holds the erased bytes. A reader in another process can delay this to the next time.
       reading(() => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
     },
