@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ChildResult, ChildWork } from "./child.ts";
+import { compiled } from "./compiled.ts";
 
 const execute = promisify(execFile);
 const child = new URL("child.ts", import.meta.url);
@@ -24,7 +25,7 @@ export async function runChild(
     ...work,
     folder,
   };
-  const options = [`--max-old-space-size=${heapMegabytes}`, "--import", "tsx", child.pathname];
+  const options = [`--max-old-space-size=${heapMegabytes}`, await compiled(child)];
   try {
     const { stdout } = await execute(process.execPath, [...options, JSON.stringify(whole)]);
     return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as ChildResult;

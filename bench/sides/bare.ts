@@ -44,10 +44,8 @@ export async function openBare({ folder }: SideOptions): Promise<Side> {
       const [human, calling, result, answer] = messagesOfTurn(turn, runId);
       append(threadId, [{ message: human }]);
       append(threadId, [{}]);
-      append(threadId, [{ message: calling }]);
-      append(threadId, [{}]);
-      append(threadId, [{ message: result }]);
-      append(threadId, [{}]);
+      append(threadId, [{ message: calling }, {}]);
+      append(threadId, [{ message: result }, {}]);
       append(threadId, [{ message: answer }, {}]);
     },
     stateNow: async (threadId) => states.get(threadId)?.length ?? 0,
