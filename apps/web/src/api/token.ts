@@ -37,8 +37,3 @@ export function giveToken(token: string): void {
   answer?.(token);
   asked = answer = undefined;
 }
-
-/** Forgets the token; the next request that needs one asks again. */
-export function forgetToken(): void {
-  window.sessionStorage.removeItem(storageKey);
-}

@@ -23,7 +23,7 @@ export const placeKeys = [
   /** Another thread, shown beside this one. */
   "with",
 ] as const;
-export type PlaceKey = (typeof placeKeys)[number];
+type PlaceKey = (typeof placeKeys)[number];
 export type Place = Readonly<Partial<Record<PlaceKey, string>>>;
 
 /** The place that a query names. Keys that the page does not know are left out. */
@@ -65,7 +65,7 @@ function show(place: Place): void {
 }
 
 /** Where the page is now. */
-export function placeNow(): Place {
+function placeNow(): Place {
   return current;
 }
 

@@ -3,7 +3,7 @@ import { safeHref, textPieces } from "./visible-text.ts";
 import "./inert-text.css";
 
 /** A link to another site: `http` or `https` only; anything else is shown as text. */
-export function SafeLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+function SafeLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   const safe = safeHref(href);
   if (safe === undefined) return <span>{children}</span>;
   return (

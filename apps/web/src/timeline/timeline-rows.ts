@@ -1,7 +1,7 @@
 import type { IndexedEvent } from "../thread-view/indexed-events.ts";
 
 /** How a run ended, as far as the events tell. */
-export type RunEnd = "ok" | "failed" | "cancelled" | "interrupted" | "open";
+type RunEnd = "ok" | "failed" | "cancelled" | "interrupted" | "open";
 
 export type TimelineRow =
   | {

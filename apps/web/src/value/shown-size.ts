@@ -4,7 +4,7 @@ import { type Language, language, localeOf } from "../i18n/language.ts";
 const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
 /** `1.2 MB`; `size` in bytes. */
-export function shownSize(size: number, chosen: Language): string {
+function shownSize(size: number, chosen: Language): string {
   let value = size;
   let step = 0;
   while (value >= 1_000 && step < units.length - 1) {
