@@ -90,6 +90,7 @@ browserTest(
     await page.keyboard.press("End");
     await at(null);
 
+    await page.locator(".timeline-scroller").evaluate((element) => element.scrollTo(0, 0));
     await page.locator(".timeline-row[data-version='7']").click();
     await at(7);
     await page.getByRole("tab", { name: "Event" }).click();
