@@ -73,6 +73,10 @@ export function ThreadsList() {
     setOpened(own);
     return () => own.close();
   }, [search]);
+  // What is typed leads, unless the address was changed by something else.
+  useEffect(() => {
+    setTyped((before) => (before.trim() === (search ?? "") ? before : (search ?? "")));
+  }, [search]);
   useEffect(() => {
     const timer = window.setTimeout(() => go({ search: typed.trim() }, { replace: true }), 250);
     return () => window.clearTimeout(timer);

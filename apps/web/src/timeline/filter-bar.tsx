@@ -142,7 +142,10 @@ export function FilterBar({
   const filter = filterOf(place);
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(place.text ?? "");
-  useEffect(() => setTyped(place.text ?? ""), [place.text]);
+  // What is typed leads, unless the address was changed by something else.
+  useEffect(() => {
+    setTyped((now) => (now.trim() === (place.text ?? "") ? now : (place.text ?? "")));
+  }, [place.text]);
   useEffect(() => {
     const timer = window.setTimeout(() => go({ text: typed.trim() }, { replace: true }), 300);
     return () => window.clearTimeout(timer);

@@ -75,15 +75,26 @@ function LongText({
   const words = useWords(valueWords);
   const [text, setText] = useState(outline.text ?? "");
   const [reading, setReading] = useState(false);
+  const [problem, setProblem] = useState<string>();
   const more = async () => {
     setReading(true);
-    const { outline: next } = await logApi.outline(source, { pointer, offset: text.length, limit: 250 });
-    setText(text + (next.text ?? ""));
+    try {
+      const { outline: next } = await logApi.outline(source, { pointer, offset: text.length, limit: 250 });
+      setText(text + (next.text ?? ""));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof RequestProblem ? error.message : String(error));
+    }
     setReading(false);
   };
   return (
     <>
       <InertText block links text={text} />
+      {problem !== undefined && (
+        <p className="form-problem" role="alert">
+          <InertText text={problem} />
+        </p>
+      )}
       {text.length < outline.size && (
         <button type="button" className="button small" disabled={reading} onClick={() => void more()}>
           {words.moreText}
