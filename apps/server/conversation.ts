@@ -50,6 +50,10 @@ export interface ShownMessage {
 const maxText = 20_000;
 
 /** True for messages that stand there for the model only. */
+/** Of arguments that are too long to travel whole: how many are shown, and characters of each. */
+const maxShownArgs = 50;
+const maxArgText = 400;
+
 function isHiddenMessage({ type, additional_kwargs: more }: Message): boolean {
   return type === "system" || more?.hide_from_ui === true || more?.dynamic_context_reminder === true;
 }
@@ -92,6 +96,20 @@ function filesOf({ additional_kwargs: more }: Message): ShownMessage["files"] {
   });
 }
 
+/** Arguments as they are, or, when they are long, the beginning of each. */
+function shownArgs(args: Readonly<Record<string, unknown>>): unknown {
+  const { value } = outlineOf(args);
+  if (value !== undefined) return value;
+  const shortened = Object.entries(args)
+    .slice(0, maxShownArgs)
+    .map(([name, arg]) => {
+      const outline = outlineOf(arg);
+      const begin = outline.text ?? outline.glimpse ?? "";
+      return [name, outline.value === undefined ? `${begin.slice(0, maxArgText)}…` : outline.value];
+    });
+  return Object.fromEntries(shortened);
+}
+
 function shown(message: Message, index: number): ShownMessage {
   const { id, type, name, tool_calls: calls = [], tool_call_id: toolCallId, status } = message;
   return {
@@ -101,9 +119,7 @@ function shown(message: Message, index: number): ShownMessage {
     ...(typeof name === "string" && { name }),
     parts: partsOf(message),
     calls: calls.map((call) => {
-      const { value, kind, size } = outlineOf(call.args);
-      const args = value === undefined ? { [`(${kind}, ${size})`]: Object.keys(call.args) } : value;
-      return { ...(call.id !== undefined && { id: call.id }), name: call.name, args };
+      return { ...(call.id !== undefined && { id: call.id }), name: call.name, args: shownArgs(call.args) };
     }),
     ...(toolCallId !== undefined && { toolCallId }),
     ...(typeof status === "string" && { status }),

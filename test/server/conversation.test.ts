@@ -101,3 +101,15 @@ test("a failed run tells its error, and a call of a tool its arguments", async (
   expect(status).toBe("failed");
   expect(error).toContain("no luck");
 });
+
+test("of long arguments the beginning of each is told under its own name", async () => {
+  const page = await openChat({
+    answers: [callsTools(["add", { a: 1, b: 2, note: "x".repeat(20_000) }]), "done"],
+    agent: { tools: [add], middleware: [] },
+  });
+  await page.send("1 + 2?");
+  const { messages } = await page.read();
+  expect(messages[1]).toMatchObject({
+    calls: [{ name: "add", args: { a: 1, b: 2, note: `${"x".repeat(400)}…` } }],
+  });
+});

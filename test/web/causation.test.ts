@@ -3,6 +3,7 @@ import type { TraceNode } from "../../projections/trace.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
 import { serveScriptedThread } from "./scripted-thread.ts";
+import { importTeaShop, servePage } from "./served-page.ts";
 
 browserTest(
   "a run as a tree and a waterfall: model calls, the tools they asked for, times, tokens and costs",
@@ -87,6 +88,40 @@ browserTest(
       .evaluate((element) => element.scrollWidth > element.clientWidth);
     expect(isCut).toBe(false);
     expectNoProblems(page);
+  },
+  120_000,
+);
+
+browserTest(
+  "of an imported thread the tools stand in the tree, times are in the reader's words, and a request that is not recorded is not called none",
+  async () => {
+    const served = await servePage();
+    const thread = await importTeaShop(served);
+    const { nodes } = await served.json<{ nodes: readonly TraceNode[] }>(
+      `log/v1/threads/${thread}/causation`,
+    );
+    const count = ({ kind, children }: TraceNode): number =>
+      children.reduce((sum, child) => sum + count(child), kind === "tool" ? 1 : 0);
+    const run = nodes.findLast(({ kind }) => kind === "run");
+    const tools = run === undefined ? 0 : count(run);
+    expect(tools).toBeGreaterThan(0);
+    const page = await openPage(served.at({ thread, tab: "causation" }), {
+      locale: "zh-CN",
+      viewport: { width: 1280, height: 800 },
+    });
+    const tab = page.locator(".causation-tab");
+    await expect.poll(() => tab.locator(".trace-row.kind-tool").count()).toBe(tools);
+    const times = tab.locator(".trace-duration");
+    expect(await times.first().textContent()).toMatch(/秒|分|小时/);
+    const cut = await times.evaluateAll((all) =>
+      all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+    );
+    expect(cut).toEqual([]);
+    await takePicture(page, "causation-imported-zh");
+    await expectAccessible(page);
+    await page.goto(served.at({ thread, tab: "seen" }));
+    await page.getByRole("heading", { name: "未记录请求内容" }).waitFor();
+    expectNoProblems(page, /404/);
   },
   120_000,
 );

@@ -60,11 +60,27 @@ export function useNumber(): (value: number) => string {
   return numberFormat(useValue(language));
 }
 
-/** Length of a time span: `340 ms`, `2.1 s`, `3 min 4 s`. */
-export function shownDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+const spanUnits = {
+  en: { ms: " ms", s: " s", min: " min", h: " h" },
+  zh: { ms: " 毫秒", s: " 秒", min: " 分", h: " 小时" },
+} as const satisfies Record<Language, unknown>;
+
+/** Length of a time span: `340 ms`, `2.1 s`, `3 min 4 s`, `5 h 6 min`. */
+export function shownDuration(ms: number, chosen: Language): string {
+  const { ms: short, s, min, h } = spanUnits[chosen];
+  const whole = Math.round(ms);
+  if (whole < 1_000) return `${whole}${short}`;
+  if (whole < 59_950) return `${(whole / 1_000).toFixed(1)}${s}`;
+  const seconds = Math.round(whole / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}${min} ${seconds % 60}${s}`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)}${h} ${minutes % 60}${min}`;
+}
+
+/** `shownDuration` in the language of the page. */
+export function useDuration(): (ms: number) => string {
+  const chosen = useValue(language);
+  return (ms) => shownDuration(ms, chosen);
 }
 
 /** Milliseconds since 1970, again every half minute, so that "2 minutes ago" stays true. */

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { auditApi, type ReadModel, type RebuildProgress } from "../api/audit-api.ts";
 import { RequestProblem } from "../api/request.ts";
 import { useWords } from "../i18n/language.ts";
-import { shownDuration, useNumber } from "../i18n/shown-time.ts";
+import { useDuration, useNumber } from "../i18n/shown-time.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Failed, Loading } from "../parts/notices.tsx";
 import { useAccess, useMayChange } from "../shell/access.ts";
@@ -57,6 +57,7 @@ function Progress({
 }) {
   const words = useWords(modelWords);
   const number = useNumber();
+  const duration = useDuration();
   if (!progress) return <progress className="model-progress" aria-label={words.rebuildOf(name)} />;
   const { events, total, rate, secondsLeft } = progress;
   const done =
@@ -72,7 +73,7 @@ function Progress({
         {[
           done,
           words.rate(number(Math.round(rate))),
-          ...(secondsLeft === null ? [] : [words.left(shownDuration(secondsLeft * 1_000))]),
+          ...(secondsLeft === null ? [] : [words.left(duration(secondsLeft * 1_000))]),
         ].join(" · ")}
       </span>
     </>
@@ -83,6 +84,7 @@ function Progress({
 function ModelRow({ model, onDone }: { readonly model: ReadModel; readonly onDone: () => void }) {
   const words = useWords(modelWords);
   const number = useNumber();
+  const duration = useDuration();
   const access = useAccess();
   const mayChange = useMayChange() && access?.scope === "admin";
   const [work, setWork] = useState<Work>();
@@ -149,7 +151,7 @@ function ModelRow({ model, onDone }: { readonly model: ReadModel; readonly onDon
       <td className="model-lag">
         {lag.events === 0
           ? words.none
-          : words.behind(`${number(lag.events)}${lag.more ? "+" : ""}`, shownDuration(lag.seconds * 1_000))}
+          : words.behind(`${number(lag.events)}${lag.more ? "+" : ""}`, duration(lag.seconds * 1_000))}
       </td>
       <td className="model-number">{number(model.events)}</td>
       <td>

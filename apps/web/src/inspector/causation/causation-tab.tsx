@@ -3,7 +3,7 @@ import type { TraceNode } from "../../../../../projections/trace.ts";
 import { logApi } from "../../api/log-api.ts";
 import { useValue } from "../../api/value-store.ts";
 import { language, localeOf, useWords } from "../../i18n/language.ts";
-import { shownDuration, useNumber } from "../../i18n/shown-time.ts";
+import { useDuration, useNumber } from "../../i18n/shown-time.ts";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../../parts/notices.tsx";
 import { go } from "../../place/place.ts";
@@ -72,6 +72,7 @@ function Row({
   readonly currency: string | undefined;
 }) {
   const words = useWords(causationWords);
+  const duration = useDuration();
   const { node, level, start, length, after } = row;
   const name = node.kind === "run" ? `${words.run} ${node.id.slice(0, 8)}` : node.name;
   const isHere =
@@ -119,12 +120,12 @@ function Row({
         <div className="trace-track" aria-hidden="true">
           <div className="trace-bar" style={{ insetInlineStart: percent(start), width: percent(length) }} />
         </div>
-        <span className="trace-duration" title={words.began(shownDuration(after))}>
+        <span className="trace-duration" title={words.began(duration(after))}>
           {node.kind === "event"
-            ? `+${shownDuration(after)}`
+            ? `+${duration(after)}`
             : node.durationMs === undefined
               ? "–"
-              : shownDuration(node.durationMs)}
+              : duration(node.durationMs)}
         </span>
       </div>
     </li>

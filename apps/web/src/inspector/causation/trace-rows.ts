@@ -34,7 +34,11 @@ export function traceRows(
   const whole = Math.max(1, endOf(root) - begin);
   const rows: TraceRow[] = [];
   const add = (node: TraceNode, level: number) => {
-    if (node.kind === "event" && !withEvents) return;
+    if (node.kind === "event" && !withEvents) {
+      // What an event led to stays: tools of an imported answer have no recorded call of the model above them.
+      for (const child of node.children) add(child, level);
+      return;
+    }
     const after = Math.max(0, timeOf(node.startedAt) - begin);
     const lasts = node.durationMs ?? Math.max(0, endOf(node) - timeOf(node.startedAt));
     const start = Math.min(1, after / whole);
@@ -48,7 +52,9 @@ export function traceRows(
 
 /** Children that are shown. */
 export function hasChildren(node: TraceNode, withEvents: boolean): boolean {
-  return withEvents ? node.children.length > 0 : node.children.some(({ kind }) => kind !== "event");
+  return node.children.some(
+    (child) => withEvents || child.kind !== "event" || hasChildren(child, withEvents),
+  );
 }
 
 /** How many nodes of a kind are in a tree. */

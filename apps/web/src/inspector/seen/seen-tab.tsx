@@ -233,9 +233,11 @@ export function SeenTab() {
     { delayMs: 80 },
   );
   if (key === undefined || problem?.status === 404) {
+    // Other runtimes record what a model answered, not what it was asked.
+    const wasAnswered = events.some((event) => event.type === "ModelResponded" && event.version <= version);
     return (
-      <Empty icon="spark" title={words.none}>
-        <p>{words.noneText}</p>
+      <Empty icon="spark" title={wasAnswered ? words.unrecorded : words.none}>
+        <p>{wasAnswered ? words.unrecordedText : words.noneText}</p>
       </Empty>
     );
   }

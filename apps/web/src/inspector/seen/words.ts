@@ -5,6 +5,9 @@ export const seenWords = defineWords(
     title: "Model request",
     none: "No model call yet",
     noneText: "Up to this version no model was asked anything.",
+    unrecorded: "The request was not recorded",
+    unrecordedText:
+      "The model answered here, but what it was asked is not in the record. That is so for threads that come from another runtime.",
     call: "Model call",
     option: (n: string, version: string) => `${n} · version ${version}`,
     inherited: "From the thread that this one was forked from.",
@@ -38,6 +41,8 @@ export const seenWords = defineWords(
     title: "模型请求",
     none: "尚无模型调用",
     noneText: "到此版本为止，尚未调用模型。",
+    unrecorded: "未记录请求内容",
+    unrecordedText: "模型在此有答复，但记录中没有它收到的请求。从其他运行时导入的会话即是如此。",
     call: "模型调用",
     option: (n: string, version: string) => `${n} · 第 ${version} 版`,
     inherited: "来自分叉前的会话。",
