@@ -1,5 +1,4 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import { canonicalJson } from "../../events/canonical-json.ts";
 import type { Json } from "../../events/json.ts";
 import type { Message } from "../../events/message.ts";
@@ -15,7 +14,7 @@ import { toLangChain } from "../messages/to-langchain.ts";
 import { toStored } from "../messages/to-stored.ts";
 import type { ModelRequest } from "../middleware/define-middleware.ts";
 import { modelNameOf } from "../models/resolve-model.ts";
-import { putOnce } from "./put-once.ts";
+import { type CallTexts, createCallTexts, type NamedTexts } from "./named-texts.ts";
 import { type MessagesLayer, modelMessages, storedRequest } from "./request-messages.ts";
 import type { AttributedDraft, PreviousView, StepContext } from "./step-contract.ts";
 import { recordTools } from "./tool-schemas.ts";
@@ -29,6 +28,8 @@ export interface ViewMemory extends PreviousView {
   readonly edits: EditsInForce;
   /** Undefined after the thread was opened: the first call hashes its whole request. */
   readonly hashed?: HashedMessages;
+  /** Undefined after the thread was opened. */
+  readonly texts?: NamedTexts;
 }
 
 /** One request that is about to go out. */
@@ -55,7 +56,7 @@ interface SystemPrompt {
 async function recordSystem(
   request: ModelRequest,
   by: readonly string[],
-  blobs: BlobStore,
+  texts: CallTexts,
 ): Promise<SystemPrompt> {
   const { systemMessage } = request;
   if (!systemMessage || systemMessage.content.length === 0) {
@@ -63,11 +64,11 @@ async function recordSystem(
   }
   const { id: _, type, content, ...rest } = toStored(systemMessage, () => "system");
   if (typeof content === "string" && Object.keys(rest).length === 0) {
-    const sha256 = await putOnce(content, "text/plain", blobs);
+    const sha256 = await texts.put(content, "text/plain");
     return { recorded: { sha256, by: [...by] }, message: new SystemMessage(content) };
   }
   const json = canonicalJson({ type, content, ...rest });
-  const sha256 = await putOnce(json, "application/json", blobs);
+  const sha256 = await texts.put(json, "application/json");
   const message = toLangChain({ ...(JSON.parse(json) as Message), id: "system" });
   return { recorded: { sha256, by: [...by], message: true }, message };
 }
@@ -77,6 +78,7 @@ async function recordView(
   recorded: RecordedEdits,
   from: string | undefined,
   system: View["system"],
+  texts: CallTexts,
 ): Promise<View> {
   const { continues, edits } = recorded;
   const view: View = {
@@ -88,7 +90,7 @@ async function recordView(
   if (edits.length === 0) return view;
   const json = JSON.stringify(edits);
   if (json.length <= maxInlineEdits) return view;
-  const sha256 = await putOnce(json, "application/json", ctx.blobs);
+  const sha256 = await texts.put(json, "application/json");
   const mentioned = blobsOf({ type: "ModelCallStarted", data: JSON.parse(json) as Json });
   const holds = mentioned.map((mention) => ({ sha256: mention.sha256 }));
   return { ...view, edits: [], blob: { sha256, ...(holds.length > 0 && { holds }) } };
@@ -113,9 +115,10 @@ export async function announceCall(
   const uniqueIds = () => hasUniqueIds((ctx.state.messages ?? []) as readonly Message[]);
   const edits = editsBetween(base, stored.messages, stored.origins, uniqueIds);
   const recorded = recordEdits(before?.edits, edits);
-  const system = await recordSystem(request, layers.system, ctx.blobs);
-  const view = await recordView(ctx, recorded, before?.callId, system.recorded);
-  const tools = await recordTools(request.tools, ctx.blobs);
+  const texts = createCallTexts(ctx.blobs, before?.texts);
+  const system = await recordSystem(request, layers.system, texts);
+  const view = await recordView(ctx, recorded, before?.callId, system.recorded, texts);
+  const tools = await recordTools(request.tools, texts);
   const settings = plainSettings(request.modelSettings);
   const toolChoice = request.toolChoice === undefined ? undefined : plainJson(request.toolChoice);
   const hashed = hashMessages(stored.messages, before?.hashed);
@@ -134,7 +137,7 @@ export async function announceCall(
   return {
     started: { draft: ModelCallStarted(data), by: "runtime" },
     requestHash: hash,
-    view: { callId, edits: recorded.inForce, hashed },
+    view: { callId, edits: recorded.inForce, hashed, texts: texts.named },
     messages: system.message ? [system.message, ...own] : own,
   };
 }

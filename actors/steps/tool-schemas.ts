@@ -1,11 +1,10 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import { canonicalJson } from "../../events/canonical-json.ts";
 import type { Json } from "../../events/json.ts";
 import { convertToOpenAITool, tool } from "../langchain.ts";
 import { plainJson } from "../messages/plain-json.ts";
 import type { AgentTool } from "../tools/define-tool.ts";
-import { putOnce } from "./put-once.ts";
+import type { CallTexts } from "./named-texts.ts";
 
 const bindable = new WeakMap<AgentTool, AgentTool>();
 
@@ -47,12 +46,12 @@ const lastRecorded = new WeakMap<AgentTool, RecordedTools>();
 /**
  * Puts the schemas of the offered tools into the blob store, once, and gives their digest; null: no tools.
  */
-export async function recordTools(tools: readonly AgentTool[], blobs: BlobStore): Promise<string | null> {
+export async function recordTools(tools: readonly AgentTool[], texts: CallTexts): Promise<string | null> {
   const [first] = tools;
   if (!first) return null;
   const before = lastRecorded.get(first);
   const same = before?.tools.length === tools.length && tools.every((one, at) => one === before.tools[at]);
   const json = same ? before.json : canonicalJson(tools.map(schemaOf));
   lastRecorded.set(first, { tools, json });
-  return putOnce(json, "application/json", blobs);
+  return texts.put(json, "application/json");
 }

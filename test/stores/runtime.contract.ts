@@ -26,7 +26,7 @@ import { eventually } from "../eventually.ts";
 const longInput = "and so on ".repeat(8000);
 
 /** Calls `add` for each message of the user, then says the sum. */
-function agentOn(store: Store, options: { leaseMs?: number } = {}): Agent {
+function agentOn(store: Store, options: { leaseMs?: number; systemPrompt?: string } = {}): Agent {
   const model = new ScriptedModel({
     answers: (messages) =>
       messages.at(-1)?.getType() === "human"
@@ -74,6 +74,24 @@ export function describeRuntime(name: string, newUrl: () => Promise<string>): vo
       );
       const verified = await verifyThread(store, "t");
       expect(verified).toMatchObject({ version, problems: [], stateHashes: 2 });
+    });
+
+    test("a thread names blobs that are there, also when the only other thread that named them was erased elsewhere", async () => {
+      const [running, elsewhere] = [await open(), await open()];
+      const agent = agentOn(running, { systemPrompt: "Answer in one word." });
+      await agent.thread("first").run("one").result;
+      await deleteThread(elsewhere, "first");
+      const blobsOf = async (id: string) => {
+        await agent.thread(id).run("two").result;
+        const { problems, blobs } = await verifyThread(elsewhere, id);
+        expect(problems).toEqual([]);
+        return blobs;
+      };
+      expect(await blobsOf("second")).toBeGreaterThan(1);
+      // The blobs of a thread that goes on are its own, and stay.
+      await agent.thread("third").run("one").result;
+      await deleteThread(elsewhere, "third");
+      expect(await blobsOf("second")).toBeGreaterThan(1);
     });
 
     test("forks and rewinds", async () => {
