@@ -1,4 +1,5 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { secureHeaders } from "hono/secure-headers";
 import { requireThread, requireToken, type ServerEnv } from "./access.ts";
 import { assistantRoutes } from "./compat/assistant-routes.ts";
@@ -63,10 +64,11 @@ export function createApp(
   app.route("/", statelessRoutes(served));
   app.route("/", assistantRoutes(served));
   app.route("/", nativeRoutes(served, options));
-  app.notFound((c) => c.text("Not Found", 404));
+  const answerFailure = (error: unknown, c: Context<ServerEnv>) =>
+    c.req.path.startsWith("/log/") ? answerProblem(error, c) : answerError(error, c);
+  app.notFound((c) => answerFailure(new HTTPException(404, { message: "Not Found" }), c));
   app.onError((error, c) => {
-    const isNative = c.req.path.startsWith("/log/");
-    const answer = isNative ? answerProblem(error, c) : answerError(error, c);
+    const answer = answerFailure(error, c);
     if (answer.status >= 500) served.logger.error({ err: error, path: c.req.path }, "request failed");
     return answer;
   });

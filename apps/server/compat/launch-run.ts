@@ -17,6 +17,7 @@ import type { Assistant } from "./assistant-records.ts";
 import type { CheckpointPlace } from "./checkpoint-id.ts";
 import { describeError } from "./errors.ts";
 import { goBack, goBackTo, rewindFor } from "./go-back.ts";
+import { refuseUnoffered } from "./not-offered.ts";
 import { type RunBody, runSchema } from "./request-schemas.ts";
 import { type BegunRun, RunDroppedError, RunPostponedError, type TrackedRun } from "./run-directory.ts";
 import { queueJson } from "./run-line.ts";
@@ -67,20 +68,14 @@ function taskOf({ command, input }: RunBody): Task {
   });
 }
 
-/** @throws {HTTPException} 422 for what this server does not do, rather than doing something else */
-function refuseUnsupported(body: RunBody): void {
-  for (const key of ["interrupt_before", "interrupt_after"] as const) {
-    if (body[key]?.length) {
-      const message = `${key} is not offered: ask for approval of tools by the agent's human-approval middleware.`;
-      throw new HTTPException(422, { message });
-    }
-  }
-  if (body.webhook)
-    throw new HTTPException(422, { message: "Webhooks are not offered: follow the run's stream." });
-  if (body.after_seconds) {
-    throw new HTTPException(422, { message: "after_seconds is not offered: start the run when it is due." });
-  }
-}
+const approvalAdvice = "ask for approval of tools by the agent's human-approval middleware.";
+const notOffered = {
+  interrupt_before: approvalAdvice,
+  interrupt_after: approvalAdvice,
+  webhook: "follow the run's stream.",
+  after_seconds: "start the run when it is due.",
+  feedback_keys: "record feedback in a state field of the thread.",
+};
 
 function optionsFor(body: RunBody, assistant: Assistant, runId: string, strategy: string): RunOptions {
   const { thread_id: _t, run_id: _r, ...given } = { ...body.config?.configurable };
@@ -209,7 +204,7 @@ export async function launchRun(
   if (served.stopping.aborted) throw new HTTPException(503, { message: "The server is stopping." });
   const { runs, config, line, store } = served;
   const assistant = await assistantFor(served, body.assistant_id);
-  refuseUnsupported(body);
+  refuseUnoffered(body, notOffered);
   taskOf(body);
   const thread = agentFor(served, assistant.graph_id).thread(threadId);
   const strategy = body.multitask_strategy ?? config.multitask;
@@ -217,7 +212,8 @@ export async function launchRun(
   if (busy && strategy === "reject") throw new HTTPException(422, { message: busyText });
   const back = await rewindFor(served, thread, body);
   const plan: RunPlan = {
-    runId: uuidv7(),
+    // A stateless run is found by its own id alone, also by a server that was started later.
+    runId: options.stateless ? threadId : uuidv7(),
     threadId,
     body,
     strategy,

@@ -4,8 +4,8 @@ import type { ServerEnv } from "../access.ts";
 /** Parts of the reference server's API that this one does not have, with what to use in their place. */
 const notOffered: readonly (readonly [path: string, what: string, instead: string])[] = [
   ["/store", "The key-value store", "Keep data in state fields of threads."],
-  ["/runs/crons", "Cron jobs", "Start runs from your own scheduler."],
-  ["/threads/:threadId/runs/crons", "Cron jobs", "Start runs from your own scheduler."],
+  ["/runs/crons", "Scheduling runs", "Start runs from your own scheduler."],
+  ["/threads/:threadId/runs/crons", "Scheduling runs", "Start runs from your own scheduler."],
   ["/mcp", "The MCP endpoint", "Agents use MCP servers as clients; see connectMcp."],
   ["/a2a", "The A2A endpoint", "Use the runs API."],
   ["/threads/:threadId/commands", "Streaming protocol v2", "Use runs/stream."],

@@ -47,6 +47,7 @@ export const runSchema = z.object({
   if_not_exists: z.enum(["reject", "create"]).nullish(),
   after_seconds: z.number().nonnegative().nullish(),
   webhook: z.string().nullish(),
+  feedback_keys: z.array(z.string()).nullish(),
 });
 export type RunBody = z.output<typeof runSchema>;
 
@@ -54,6 +55,7 @@ export const threadCreateSchema = z.object({
   thread_id: threadIdSchema.nullish(),
   metadata: record.nullish(),
   if_exists: z.enum(["raise", "do_nothing"]).nullish(),
+  ttl: z.unknown().optional(),
   supersteps: z
     .array(
       z.object({

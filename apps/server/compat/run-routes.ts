@@ -1,12 +1,14 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
+import { VersionConflict } from "../../../events/log/event-log.ts";
 import { ThreadCreated } from "../../../events/thread.ts";
 import { accessOf, checkThread, type ServerEnv } from "../access.ts";
-import { jsonBody } from "../json-body.ts";
+import { checked, jsonBody } from "../json-body.ts";
 import { agentFor, type Served } from "../served.ts";
 import { pulledBody, type SseFrame, sseBody, sseHeaders } from "../sse.ts";
 import { assistantFor, endOpenRun, launchRun } from "./launch-run.ts";
-import { type RunBody, runSchema } from "./request-schemas.ts";
+import { type RunBody, runSchema, threadIdSchema } from "./request-schemas.ts";
 import type { TrackedRun } from "./run-directory.ts";
 import { findRun, readRuns } from "./run-records.ts";
 import { type FollowOptions, framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
@@ -47,17 +49,39 @@ export function cancelOn(served: Served, tracked: TrackedRun): void {
 }
 
 /** Where the run is, for clients that come back: with what they asked for, which a GET cannot say in its body. */
-function locationOf(
-  { threadId, runId }: Pick<TrackedRun, "threadId" | "runId">,
-  follow: Partial<Pick<FollowOptions, "modes" | "subgraphs">> = {},
+export function locationOf(
+  run: string,
+  { modes = [], subgraphs }: Partial<Pick<FollowOptions, "modes" | "subgraphs">> = {},
 ) {
-  const query = new URLSearchParams((follow.modes ?? []).map((mode) => ["stream_mode", mode]));
-  if (follow.subgraphs) query.set("stream_subgraphs", "true");
-  const stream = `/threads/${threadId}/runs/${runId}/stream`;
+  const query = new URLSearchParams(modes.map((mode) => ["stream_mode", mode]));
+  if (subgraphs) query.set("stream_subgraphs", "true");
   return {
-    "Content-Location": `/threads/${threadId}/runs/${runId}`,
-    Location: query.size === 0 ? stream : `${stream}?${query}`,
+    "Content-Location": run,
+    Location: query.size === 0 ? `${run}/stream` : `${run}/stream?${query}`,
   };
+}
+
+function pathOf({ threadId, runId }: Pick<TrackedRun, "threadId" | "runId">): string {
+  return `/threads/${threadId}/runs/${runId}`;
+}
+
+/** What the body of a request wants to see of its run. */
+export function followOf(body: RunBody) {
+  return { modes: modesOf(body.stream_mode), subgraphs: body.stream_subgraphs ?? false };
+}
+
+/** What a GET wants to see of a run, and from where on. */
+export function followOfQuery(c: Context) {
+  const modes = (c.req.queries("stream_mode") ?? []).flatMap(splitModes);
+  return {
+    modes: modesOf(modes.length > 0 ? modes : ["values", "messages-tuple", "custom"]),
+    lastEventId: c.req.header("last-event-id"),
+    subgraphs: isTrue(c.req.query("stream_subgraphs")),
+  };
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text === "1" || text === "true";
 }
 
 async function ensureThread(served: Served, c: Context<ServerEnv>, body: RunBody): Promise<string> {
@@ -66,16 +90,26 @@ async function ensureThread(served: Served, c: Context<ServerEnv>, body: RunBody
   try {
     await checkThread(served, accessOf(c), threadId);
   } catch (error) {
-    const isFree = (await served.store.log.head(`thread-${threadId}`)).version === 0;
-    if (body.if_not_exists !== "create" || !isFree) throw error;
+    if (body.if_not_exists !== "create") throw error;
+    checked(z.object({ thread_id: threadIdSchema }), { thread_id: threadId });
     const { assistant_id, graph_id } = await assistantFor(served, body.assistant_id);
     const metadata = { graph_id, assistant_id, ...(owner !== undefined && { owner }) };
-    await agentFor(served, graph_id)
-      .thread(threadId)
-      .record([ThreadCreated({ metadata })]);
+    try {
+      await agentFor(served, graph_id)
+        .thread(threadId)
+        .record([ThreadCreated({ metadata })], { expectedVersion: 0 });
+    } catch (conflict) {
+      if (!(conflict instanceof VersionConflict)) throw conflict;
+      // Somebody made it meanwhile, or it is somebody else's.
+      await checkThread(served, accessOf(c), threadId);
+    }
   }
   return threadId;
 }
+
+const runListSchema = z.object({
+  status: z.enum(["pending", "running", "error", "success", "timeout", "interrupted"]).optional(),
+});
 
 /** `/threads/:id/runs` */
 export function runRoutes(served: Served): Hono<ServerEnv> {
@@ -114,15 +148,14 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/threads/:threadId/runs", async (c) => {
     const { tracked } = await launch(c);
-    const { "Content-Location": location } = locationOf(tracked);
-    return c.json(wireTracked(tracked), 200, { "Content-Location": location });
+    return c.json(wireTracked(tracked), 200, { "Content-Location": pathOf(tracked) });
   });
 
   app.post("/threads/:threadId/runs/stream", async (c) => {
     const { body, tracked } = await launch(c);
-    const follow = { modes: modesOf(body.stream_mode), subgraphs: body.stream_subgraphs ?? false };
+    const follow = followOf(body);
     return streamAnswer(served, framesOfTracked(served, tracked, follow), {
-      headers: locationOf(tracked, follow),
+      headers: locationOf(pathOf(tracked), follow),
       onClose: (early) => {
         if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
       },
@@ -136,13 +169,14 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
     };
     const text = waitText(finalValues(served, tracked.threadId, tracked.runId));
     return new Response(pulledBody(text, { heartbeatMs, filler: "\n", onClose }), {
-      headers: { "Content-Type": "application/json", ...locationOf(tracked) },
+      headers: { "Content-Type": "application/json", ...locationOf(pathOf(tracked)) },
     });
   });
 
   app.get("/threads/:threadId/runs", async (c) => {
     const threadId = c.req.param("threadId");
-    const { limit = "10", offset = "0", status } = c.req.query();
+    const { limit = "10", offset = "0" } = c.req.query();
+    const { status } = checked(runListSchema, c.req.query());
     const wanted = { limit: wholeNumber("limit", limit), offset: wholeNumber("offset", offset) };
     const found: Record<string, unknown>[] = [];
     const pending = served.runs.ofThread(threadId).filter((run) => run.status() === "pending");
@@ -169,10 +203,7 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
 
   app.delete("/threads/:threadId/runs/:runId", async (c) => {
     const { threadId, runId } = c.req.param();
-    if (await waitingRun(served, threadId, runId)) {
-      await served.line.leave(runId);
-      return c.body(null, 204);
-    }
+    if (await takeOutOfLine(served, threadId, runId)) return c.body(null, 204);
     const record = await recordFor(threadId, runId);
     if (record.status === "running") {
       throw new HTTPException(409, { message: "The run is open. Cancel it before it is deleted." });
@@ -185,51 +216,61 @@ export function runRoutes(served: Served): Hono<ServerEnv> {
   app.get("/threads/:threadId/runs/:runId/join", async (c) => {
     const { threadId, runId } = c.req.param();
     await untilTracked(served, threadId, runId);
-    if (served.runs.get(runId)?.threadId !== threadId) await recordFor(threadId, runId);
+    const tracked = served.runs.get(runId);
+    const isTracked = tracked?.threadId === threadId;
+    if (!isTracked) await recordFor(threadId, runId);
+    const cancels = isTrue(c.req.query("cancel_on_disconnect"));
+    const onClose = (early: boolean) => {
+      if (early && cancels && isTracked) cancelOn(served, tracked);
+    };
     const text = waitText(finalValues(served, threadId, runId));
     const headers = { "Content-Type": "application/json" };
-    return new Response(pulledBody(text, { heartbeatMs, filler: "\n" }), { headers });
+    return new Response(pulledBody(text, { heartbeatMs, filler: "\n", onClose }), { headers });
   });
 
   app.get("/threads/:threadId/runs/:runId/stream", async (c) => {
     const { threadId, runId } = c.req.param();
-    const modes = c.req.queries("stream_mode");
+    const options = followOfQuery(c);
     await untilTracked(served, threadId, runId);
     const tracked = served.runs.get(runId);
-    const options = {
-      modes: modesOf(
-        modes && modes.length > 0 ? modes.flatMap(splitModes) : ["values", "messages-tuple", "custom"],
-      ),
-      lastEventId: c.req.header("last-event-id"),
-      subgraphs: ["1", "true"].includes(c.req.query("stream_subgraphs") ?? ""),
-    };
     const isTracked = tracked?.threadId === threadId;
     const frames = isTracked
       ? framesOfTracked(served, tracked, options)
       : framesOfRecord(served, await recordFor(threadId, runId), options);
-    const cancels = ["1", "true"].includes(c.req.query("cancel_on_disconnect") ?? "");
+    const cancels = isTrue(c.req.query("cancel_on_disconnect"));
     return streamAnswer(served, frames, {
-      headers: locationOf({ threadId, runId }, options),
+      headers: locationOf(pathOf({ threadId, runId }), options),
       onClose: (early) => {
-        if (early && cancels && tracked) cancelOn(served, tracked);
+        if (early && cancels && isTracked) cancelOn(served, tracked);
       },
     });
   });
 
   app.post("/threads/:threadId/runs/:runId/cancel", async (c) => {
     const { threadId, runId } = c.req.param();
-    const { wait, action = "interrupt" } = c.req.query();
-    if (action !== "interrupt" && action !== "rollback") {
-      throw new HTTPException(422, { message: 'The action is "interrupt" or "rollback".' });
-    }
-    const waits = wait === "1" || wait === "true";
-    const { ended } = await cancelRun(served, threadId, runId, action);
-    if (!waits) return c.body(null, 202);
+    const { ended } = await cancelRun(served, threadId, runId, cancelActionOf(c));
+    if (!isTrue(c.req.query("wait"))) return c.body(null, 202);
     await ended;
     return c.body(null, 204);
   });
 
   return app;
+}
+
+/** How a request wants a run to end. @throws {HTTPException} 422 */
+export function cancelActionOf(c: Context): "interrupt" | "rollback" {
+  const { action = "interrupt" } = c.req.query();
+  if (action === "interrupt" || action === "rollback") return action;
+  throw new HTTPException(422, { message: 'The action is "interrupt" or "rollback".' });
+}
+
+/** Takes a run out that stands in line. False: it has begun, or there is none. */
+async function takeOutOfLine(served: Served, threadId: string, runId: string): Promise<boolean> {
+  const tracked = served.runs.get(runId);
+  const isDropped = tracked?.threadId === threadId && tracked.drop();
+  if (!isDropped && !(await waitingRun(served, threadId, runId))) return false;
+  await served.line.leave(runId);
+  return true;
 }
 
 /**
@@ -243,18 +284,9 @@ export async function cancelRun(
   runId: string,
   action: "interrupt" | "rollback",
 ): Promise<{ readonly ended: Promise<void> }> {
-  const tracked = served.runs.get(runId);
-  if (tracked?.threadId === threadId && tracked.drop()) {
-    await served.line.leave(runId);
-    return { ended: Promise.resolve() };
-  }
+  if (await takeOutOfLine(served, threadId, runId)) return { ended: Promise.resolve() };
   const record = await findRun(served.store.log, threadId, runId);
-  if (!record) {
-    if (!(await waitingRun(served, threadId, runId)))
-      throw new HTTPException(404, { message: "Run not found" });
-    await served.line.leave(runId);
-    return { ended: Promise.resolve() };
-  }
+  if (!record) throw new HTTPException(404, { message: "Run not found" });
   if (record.status !== "running") {
     throw new HTTPException(409, { message: `Run ${runId} is over: its status is ${record.status}.` });
   }

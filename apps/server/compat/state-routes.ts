@@ -114,12 +114,18 @@ export function stateRoutes(served: Served): Hono<ServerEnv> {
 
   const history = async (threadId: string, query: ReturnType<typeof readHistoryQuery>) => {
     const { limit, select } = query;
+    const filter = Object.entries(query.metadata ?? {});
+    const fits = (entry: Record<string, unknown>) =>
+      filter.every(
+        ([key, value]) => (entry.metadata as Record<string, unknown> | undefined)?.[key] === value,
+      );
+    const only = query.checkpoint?.checkpoint_id;
+    if (only) return [await stateAt(served, threadId, only, select)].filter(fits);
     const id = typeof query.before === "string" ? query.before : beforeId(query.before);
     const before = id === undefined ? undefined : await findCheckpoint(log, threadId, id);
     if (id !== undefined && !before) {
       throw new HTTPException(404, { message: `Checkpoint ${id} of thread ${threadId} not found` });
     }
-    const filter = Object.entries(query.metadata ?? {});
     const read = filter.length === 0 ? limit : Number.MAX_SAFE_INTEGER;
     const rows = await readCheckpoints(log, threadId, { limit: read, ...(before && { before }) });
     const thread = await threadFor(served, threadId);
@@ -137,10 +143,6 @@ export function stateRoutes(served: Served): Hono<ServerEnv> {
         await wireState(served, { threadId, row, state, createdAt, ...open, ...(select && { select }) }),
       );
     }
-    const fits = (entry: Record<string, unknown>) =>
-      filter.every(
-        ([key, value]) => (entry.metadata as Record<string, unknown> | undefined)?.[key] === value,
-      );
     return found.reverse().filter(fits).slice(0, limit);
   };
 

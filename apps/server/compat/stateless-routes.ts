@@ -5,17 +5,27 @@ import { z } from "zod";
 import { ThreadCreated } from "../../../events/thread.ts";
 import { accessOf, checkThread, type ServerEnv } from "../access.ts";
 import { jsonBody } from "../json-body.ts";
-import { agentFor, type Served } from "../served.ts";
+import { agentFor, originOf, type Served } from "../served.ts";
 import { pulledBody } from "../sse.ts";
 import { assistantFor, launchRun } from "./launch-run.ts";
-import { type RunBody, runSchema } from "./request-schemas.ts";
+import { type RunBody, runSchema, threadSearchSchema } from "./request-schemas.ts";
 import type { TrackedRun } from "./run-directory.ts";
 import { findRun, readRuns } from "./run-records.ts";
-import { cancelOn, cancelRun, streamAnswer } from "./run-routes.ts";
-import { framesOfRecord, framesOfTracked, modesOf } from "./run-streams.ts";
+import {
+  cancelActionOf,
+  cancelOn,
+  cancelRun,
+  followOf,
+  followOfQuery,
+  locationOf,
+  streamAnswer,
+} from "./run-routes.ts";
+import { framesOfRecord, framesOfTracked } from "./run-streams.ts";
 import { finalValues, waitText } from "./run-values.ts";
 import { wireTracked } from "./run-wire.ts";
 import { removeThread } from "./thread-routes.ts";
+import { findThreads } from "./thread-search.ts";
+import { waitingRuns } from "./waiting-runs.ts";
 
 const cancelManySchema = z.object({
   thread_id: z.string().nullish(),
@@ -23,14 +33,10 @@ const cancelManySchema = z.object({
   status: z.enum(["pending", "running", "all"]).nullish(),
 });
 
-/** Threads of stateless runs that are remembered for `/runs/:id/stream`. */
-const maxRemembered = 10_000;
-
 /** `/runs`: runs on a thread of their own, which goes with them unless it is kept. */
 export function statelessRoutes(served: Served): Hono<ServerEnv> {
   const app = new Hono<ServerEnv>();
   const { maxDepth, heartbeatMs } = served.config;
-  const threadOf = new Map<string, string>();
 
   const forget = async (graphId: string, threadId: string) => {
     await agentFor(served, graphId).thread(threadId).passivate();
@@ -44,17 +50,11 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
     await agentFor(served, graph_id)
       .thread(threadId)
       .record([ThreadCreated({ metadata })]);
-    const tracked = await launchRun(served, threadId, body, { stateless: true }).catch(
-      async (error: unknown) => {
-        // Nobody knows of the thread.
-        await forget(graph_id, threadId);
-        throw error;
-      },
-    );
-    threadOf.set(tracked.runId, threadId);
-    const [oldest] = threadOf.keys();
-    if (threadOf.size > maxRemembered && oldest !== undefined) threadOf.delete(oldest);
-    return tracked;
+    return launchRun(served, threadId, body, { stateless: true }).catch(async (error: unknown) => {
+      // Nobody knows of the thread.
+      await forget(graph_id, threadId);
+      throw error;
+    });
   };
   /** Takes the thread away once nobody follows its run any more. */
   const cleanUp = async ({ threadId, graphId, finished }: TrackedRun, body: RunBody) => {
@@ -73,18 +73,14 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
       .finally(() => served.background.delete(work));
     served.background.add(work);
   };
-  const headersOf = ({ runId }: TrackedRun) => ({
-    "Content-Location": `/runs/${runId}`,
-    Location: `/runs/${runId}/stream`,
-  });
+  const pathOf = ({ runId }: TrackedRun) => `/runs/${runId}`;
 
   app.post("/runs/stream", async (c) => {
     const body = await jsonBody(c, runSchema, { maxDepth });
     const tracked = await launch(c, body);
-    const subgraphs = body.stream_subgraphs ?? false;
-    const frames = framesOfTracked(served, tracked, { modes: modesOf(body.stream_mode), subgraphs });
-    return streamAnswer(served, frames, {
-      headers: headersOf(tracked),
+    const follow = followOf(body);
+    return streamAnswer(served, framesOfTracked(served, tracked, follow), {
+      headers: locationOf(pathOf(tracked), follow),
       onClose(early) {
         if (early && body.on_disconnect === "cancel") cancelOn(served, tracked);
         cleanUpLater(tracked, body);
@@ -101,7 +97,7 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
       cleanUpLater(tracked, body);
     };
     return new Response(pulledBody(text, { heartbeatMs, filler: "\n", onClose }), {
-      headers: { "Content-Type": "application/json", ...headersOf(tracked) },
+      headers: { "Content-Type": "application/json", ...locationOf(pathOf(tracked)) },
     });
   });
 
@@ -109,7 +105,7 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
     const body = await jsonBody(c, runSchema, { maxDepth });
     const tracked = await launch(c, body);
     if (body.on_completion === "delete") cleanUpLater(tracked, body);
-    return c.json(wireTracked(tracked), 200, headersOf(tracked));
+    return c.json(wireTracked(tracked), 200, locationOf(pathOf(tracked)));
   });
 
   app.post("/runs/batch", async (c) => {
@@ -125,27 +121,19 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/runs/cancel", async (c) => {
     const body = await jsonBody(c, cancelManySchema, { maxDepth });
-    const action = c.req.query("action") === "rollback" ? "rollback" : "interrupt";
+    const action = cancelActionOf(c);
+    const { thread_id: threadId, run_ids: runIds, status = "all" } = body;
+    if (!threadId && !runIds && !body.status) {
+      const message = "Name what is cancelled: a thread_id, run_ids, or a status (pending, running, all).";
+      throw new HTTPException(422, { message });
+    }
     const access = accessOf(c);
-    const threadIds = body.thread_id ? [body.thread_id] : [...new Set([...threadOf.values()])];
-    for (const threadId of threadIds) {
-      const seen = await checkThread(served, access, threadId).then(
-        () => true,
-        () => false,
-      );
-      if (!seen) {
-        if (body.thread_id) throw new HTTPException(404, { message: `Thread with ID ${threadId} not found` });
-        continue;
-      }
-      const open: string[] = [];
-      for (const run of served.runs.ofThread(threadId)) if (run.status() === "pending") open.push(run.runId);
-      for await (const run of readRuns(served.store.log, threadId)) {
-        if (run.status === "running") open.push(run.runId);
-        break;
-      }
-      for (const runId of open) {
-        if (body.run_ids && !body.run_ids.includes(runId)) continue;
-        await (await cancelRun(served, threadId, runId, action)).ended;
+    if (threadId) await checkThread(served, access, threadId);
+    for (const threadOfRun of threadId ? [threadId] : await busyThreads(served, access.owner)) {
+      for (const run of await openRuns(served, threadOfRun)) {
+        if (runIds && !runIds.includes(run.runId)) continue;
+        if (status !== "all" && status !== run.status) continue;
+        await cancelRun(served, threadOfRun, run.runId, action).then(({ ended }) => ended, passOver);
       }
     }
     return c.body(null, 204);
@@ -153,22 +141,50 @@ export function statelessRoutes(served: Served): Hono<ServerEnv> {
 
   app.get("/runs/:runId/stream", async (c) => {
     const runId = c.req.param("runId");
-    const threadId = threadOf.get(runId);
-    if (threadId === undefined) throw new HTTPException(404, { message: "Run not found" });
-    await checkThread(served, accessOf(c), threadId);
-    const modes = c.req.queries("stream_mode");
-    const options = {
-      modes: modesOf(modes ?? ["values", "messages-tuple", "custom"]),
-      lastEventId: c.req.header("last-event-id"),
-    };
+    const options = followOfQuery(c);
+    // The thread of a stateless run has the id of its run.
+    await checkThread(served, accessOf(c), runId);
     const tracked = served.runs.get(runId);
-    const record = tracked ? undefined : await findRun(served.store.log, threadId, runId);
-    if (!tracked && !record) throw new HTTPException(404, { message: "Run not found" });
+    const record = tracked ? undefined : await findRun(served.store.log, runId, runId);
     const frames = tracked
       ? framesOfTracked(served, tracked, options)
-      : framesOfRecord(served, record as NonNullable<typeof record>, options);
-    return streamAnswer(served, frames, { headers: { Location: `/runs/${runId}/stream` } });
+      : record && framesOfRecord(served, record, options);
+    if (!frames) throw new HTTPException(404, { message: "Run not found" });
+    return streamAnswer(served, frames, { headers: locationOf(`/runs/${runId}`, options) });
   });
 
   return app;
+}
+
+/** A run that ended by itself meanwhile needs no cancelling. */
+function passOver(error: unknown): void {
+  if (!(error instanceof HTTPException)) throw error;
+}
+
+/** Threads that have something to cancel, in all that the caller may see. */
+async function busyThreads(served: Served, owner: string | undefined): Promise<readonly string[]> {
+  const query = threadSearchSchema.parse({ status: "busy" });
+  const { rows } = await findThreads(served, query, owner);
+  const threadIds = new Set(rows.map(({ threadId }) => threadId));
+  for (const { threadId } of served.runs.open()) {
+    const origin = await originOf(served, threadId);
+    if (origin && (owner === undefined || origin.owner === owner)) threadIds.add(threadId);
+  }
+  return [...threadIds];
+}
+
+/** Runs of a thread that are not over. First those in line, so that none of them begins when the open one ends. */
+async function openRuns(
+  served: Served,
+  threadId: string,
+): Promise<readonly { readonly runId: string; readonly status: "pending" | "running" }[]> {
+  const waiting = await waitingRuns(served, threadId);
+  const pending = [
+    ...served.runs.ofThread(threadId).filter((run) => run.status() === "pending"),
+    ...waiting.filter(({ state }) => state !== "parked"),
+  ].map(({ runId }) => ({ runId, status: "pending" as const }));
+  for await (const { runId, status } of readRuns(served.store.log, threadId)) {
+    return status === "running" ? [...pending, { runId, status }] : pending;
+  }
+  return pending;
 }

@@ -12,6 +12,7 @@ import { jsonBody } from "../json-body.ts";
 import { refusePrivate } from "../refuse-private.ts";
 import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
 import { mergeMessages } from "./merge-messages.ts";
+import { refuseUnoffered } from "./not-offered.ts";
 import {
   threadCreateSchema,
   threadPatchSchema,
@@ -28,6 +29,8 @@ export async function rowOf(served: Served, threadId: string) {
   return row;
 }
 
+const keptAdvice = "threads are kept until they are deleted.";
+
 /** `/threads`: make, read, list, change, copy, delete. */
 export function threadRoutes(served: Served): Hono<ServerEnv> {
   const app = new Hono<ServerEnv>();
@@ -35,6 +38,10 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/threads", async (c) => {
     const body = await jsonBody(c, threadCreateSchema, { maxDepth, optional: true });
+    refuseUnoffered(body, { ttl: keptAdvice });
+    for (const update of (body.supersteps ?? []).flatMap(({ updates }) => updates)) {
+      refuseUnoffered(update, { command: "name what changes in values." });
+    }
     const threadId = body.thread_id ?? uuidv7();
     const { owner } = accessOf(c);
     const before = await originOf(served, threadId);
@@ -67,6 +74,7 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
 
   app.post("/threads/search", async (c) => {
     const query = await jsonBody(c, threadSearchSchema, { maxDepth, optional: true });
+    refuseUnoffered(query, { extract: "select values, and take from them what you need." });
     const { rows, total } = await findThreads(served, query, accessOf(c).owner);
     const page = rows.slice(query.offset, query.offset + query.limit);
     const found: unknown[] = [];
@@ -107,7 +115,8 @@ export function threadRoutes(served: Served): Hono<ServerEnv> {
   });
 
   app.patch("/threads/:threadId", async (c) => {
-    const { metadata } = await jsonBody(c, threadPatchSchema, { maxDepth });
+    const { metadata, ttl } = await jsonBody(c, threadPatchSchema, { maxDepth });
+    refuseUnoffered({ ttl }, { ttl: keptAdvice });
     const threadId = c.req.param("threadId");
     const { owner: _ignored, ...changes } = metadata ?? {};
     if (Object.keys(changes).length > 0) {

@@ -157,8 +157,9 @@ export function addThreadRoutes(app: OpenAPIHono<ServerEnv>, served: Served): vo
       const head = (await store.log.head(threadStream(threadId))).version;
       if (expected !== undefined && expected !== head) throw new PreconditionFailedError(expected, head);
       const at = await versionAt(served, threadId, body.at === undefined ? undefined : String(body.at));
-      const { owner } = accessOf(c);
       const row = await rowOf(served, threadId);
+      // Whoever makes it, a fork belongs to the owner of what it shows.
+      const { owner = accessOf(c).owner } = row.metadata;
       const { owner: _ignored, ...given } = { ...row.metadata, ...body.metadata } as Record<string, Json>;
       const thread = await threadFor(served, threadId);
       const fork = await thread.fork({
