@@ -44,6 +44,9 @@ export interface PostgresAddress {
 
 const schemaForm = /^[a-z_][a-z0-9_]{0,62}$/;
 
+/** What the driver takes for `verify-full`, too, with lines of warning that a later version may take it otherwise. */
+const verifying = /^(prefer|require|verify-ca)$/;
+
 /** @throws {LogUnavailableError} the URL cannot be read, or names a schema that is none */
 export function parsePostgresUrl(url: string): PostgresAddress {
   if (!URL.canParse(url)) {
@@ -59,6 +62,10 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     );
   }
   parsed.searchParams.delete("schema");
+  const isAsLibpq = parsed.searchParams.get("uselibpqcompat") === "true";
+  if (verifying.test(parsed.searchParams.get("sslmode") ?? "") && !isAsLibpq) {
+    parsed.searchParams.set("sslmode", "verify-full");
+  }
   const host = parsed.host || parsed.searchParams.get("host") || "localhost";
   return { connectionString: parsed.href, schema, where: `postgres://${host}${parsed.pathname}` };
 }

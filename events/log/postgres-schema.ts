@@ -163,6 +163,65 @@ const migrations: readonly string[] = [
     record json NOT NULL
   );
   `,
+  `
+  /* The same append. A short one that goes on with one stream, as those of a turn do, moves the head where it checks it
+     and names its values one by one: the server keeps the plans of such statements. (In longer ones it would look for
+     each value from the first on.) */
+  CREATE OR REPLACE FUNCTION append(
+    names text[], known integer[], heads integer[], head_hashes bytea[],
+    event_streams text[], versions integer[], ids text[], types text[], schemas integer[], datas text[],
+    times text[], metadatas text[], hashes bytea[], previous_hashes bytea[]
+  ) RETURNS TABLE (stale text, head integer, head_hash bytea, is_deleted boolean, base bigint)
+  LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+  DECLARE
+    before bigint;
+    goes_on boolean := cardinality(names) = 1 AND known[1] > 0 AND cardinality(ids) <= 16;
+    stream_id bigint;
+  BEGIN
+    PERFORM pg_advisory_xact_lock('events'::regclass::oid::bigint);
+    IF goes_on THEN
+      UPDATE streams SET version = heads[1], hash = head_hashes[1], last_at = times[cardinality(times)]
+        WHERE streams.name = names[1] AND streams.version = known[1] AND NOT deleted
+        RETURNING streams.id INTO stream_id;
+    END IF;
+    IF stream_id IS NULL THEN
+      RETURN QUERY
+        SELECT n.name, coalesce(s.version, 0), s.hash, coalesce(s.deleted, false), NULL::bigint
+        FROM unnest(names, known) AS n (name, known) LEFT JOIN streams s ON s.name = n.name
+        WHERE coalesce(s.version, 0) <> n.known OR s.deleted;
+      IF FOUND THEN RETURN; END IF;
+    END IF;
+    before := greatest(
+      coalesce((SELECT max(position) FROM events), 0),
+      (SELECT value::bigint FROM meta WHERE key = 'erased_through'));
+    IF stream_id IS NULL THEN
+      INSERT INTO streams (name, version, hash, first_at, last_at)
+        SELECT n.name, n.head, n.hash, min(e.at), (array_agg(e.at ORDER BY e.version DESC))[1]
+        FROM unnest(names, heads, head_hashes) AS n (name, head, hash)
+        JOIN unnest(event_streams, versions, times) AS e (name, version, at) ON e.name = n.name
+        GROUP BY n.name, n.head, n.hash
+        ON CONFLICT (name) DO UPDATE
+          SET version = excluded.version, hash = excluded.hash, last_at = excluded.last_at;
+      INSERT INTO events
+        (position, stream, version, id, type, schema, data, recorded_at, metadata, hash, previous_hash)
+        SELECT before + e.place, s.id, e.version, e.id, e.type, e.schema, e.data::json, e.at, e.metadata::json,
+          e.hash, e.previous_hash
+        FROM unnest(event_streams, versions, ids, types, schemas, datas, times, metadatas, hashes, previous_hashes)
+          WITH ORDINALITY AS e (name, version, id, type, schema, data, at, metadata, hash, previous_hash, place)
+        JOIN streams s ON s.name = e.name
+        ORDER BY e.place;
+    ELSE
+      FOR place IN 1 .. cardinality(ids) LOOP
+        INSERT INTO events
+          (position, stream, version, id, type, schema, data, recorded_at, metadata, hash, previous_hash)
+          VALUES (before + place, stream_id, versions[place], ids[place], types[place], schemas[place],
+            datas[place]::json, times[place], metadatas[place]::json, hashes[place], previous_hashes[place]);
+      END LOOP;
+    END IF;
+    PERFORM pg_notify('threadfold', current_schema());
+    RETURN QUERY SELECT NULL::text, NULL::integer, NULL::bytea, NULL::boolean, before;
+  END $$;
+  `,
 ];
 
 async function versionOf(client: PoolClient, schema: string): Promise<number> {
