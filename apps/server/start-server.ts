@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { type Logger, pino } from "pino";
 import type { Agent } from "../../actors/agent-contract.ts";
@@ -6,7 +7,8 @@ import { threadStream } from "../../events/envelope.ts";
 import { withRedaction } from "../../events/log/redacting-log.ts";
 import type { Store } from "../../events/store.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { openProjections } from "../../projections/open-projections.ts";
+import { type OpenProjections, openProjections } from "../../projections/open-projections.ts";
+import { threadList } from "../../projections/thread-list.ts";
 import { openAssistants } from "./compat/assistant-records.ts";
 import { eventAt } from "./compat/checkpoint-id.ts";
 import { adoptRun } from "./compat/launch-run.ts";
@@ -62,6 +64,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   const stopping = new AbortController();
   const closing = new AbortController();
   const projections = await openProjections(store, { registry: first.registry });
+  await untilListed(projections);
   const runs = createRunDirectory();
   const shown = withRedaction(store);
   const line = createRunLine({
@@ -151,6 +154,22 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     },
   };
 }
+
+/** Resolves when the list of threads can be read; on a new store its table is made first. */
+async function untilListed(projections: OpenProjections): Promise<void> {
+  const list = projections.runs.find((run) => run.projection.name === threadList.name);
+  const until = Date.now() + maxListMs;
+  while (list && Date.now() < until) {
+    const { state } = await list.status();
+    if ((await projections.rows.live(threadList.name)) || state === "failed" || state === "superseded")
+      return;
+    await pause(listLookMs);
+  }
+}
+
+/** Milliseconds that a server waits for the list of threads, and between looks. */
+const maxListMs = 5_000;
+const listLookMs = 5;
 
 /** Milliseconds between looks for runs whose server is gone, at most. */
 const maxLookMs = 1_000;

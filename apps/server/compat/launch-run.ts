@@ -124,12 +124,18 @@ export async function endOpenRun(
   }
 }
 
-async function untilFree(thread: Thread): Promise<void> {
+/** Resolves when no run of a thread is open. @param dropped ends the wait; its reason is thrown */
+async function untilFree(thread: Thread, dropped: AbortSignal): Promise<void> {
+  const gone = new Promise<void>((resolve) => {
+    dropped.addEventListener("abort", () => resolve(), { once: true });
+  });
   for (;;) {
+    dropped.throwIfAborted();
     const open = await thread.openRun();
-    if (!open) return;
-    await open.result.catch(() => undefined);
+    if (!open) break;
+    await Promise.race([open.result.catch(() => undefined), gone]);
   }
+  dropped.throwIfAborted();
 }
 
 /** @param exact only at the version that the thread is at now */
@@ -289,7 +295,7 @@ function track(served: Served, plan: RunPlan): TrackedRun {
     }
   };
   const go = async (dropped: AbortSignal): Promise<BegunRun> => {
-    if (strategy !== "reject") await untilFree(thread);
+    if (strategy !== "reject") await untilFree(thread, dropped);
     dropped.throwIfAborted();
     return launch(runOptions, false);
   };
@@ -298,8 +304,7 @@ function track(served: Served, plan: RunPlan): TrackedRun {
     for (;;) {
       const first = await line.turn({ runId, threadId }, dropped);
       if (first) return { run: undefined, first, stateBefore: undefined };
-      await untilFree(thread);
-      dropped.throwIfAborted();
+      await untilFree(thread, dropped);
       if (!line.holds(runId)) continue;
       try {
         return await launch({ ...runOptions, whenBusy: "reject" }, true);
