@@ -54,3 +54,40 @@ browserTest(
   },
   120_000,
 );
+
+browserTest(
+  "names in the bar and of the tabs are whole at common widths, and the chosen tab is in sight in a narrow column",
+  async () => {
+    const served = await servePage();
+    const tea = await importTeaShop(served);
+    const page = await openPage(served.at({ thread: tea, tab: "branches" }), {
+      viewport: { width: 1280, height: 800 },
+    });
+    const tabs = page.locator(".tab-list");
+    await tabs.getByRole("tab").last().waitFor();
+    const isCut = () => tabs.evaluate((list) => list.scrollWidth > list.clientWidth);
+    expect(await isCut()).toBe(false);
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await page.reload();
+    const last = tabs.getByRole("tab").last();
+    await last.waitFor();
+    await expect
+      .poll(async () => {
+        const [tab, list] = [await last.boundingBox(), await tabs.boundingBox()];
+        return tab !== null && list !== null && tab.x + tab.width <= list.x + list.width + 1;
+      })
+      .toBe(true);
+    for (const width of [1440, 1000, 720, 640, 480]) {
+      await page.setViewportSize({ width, height: 800 });
+      const { height } = (await page.locator(".top-bar").boundingBox()) ?? { height: 0 };
+      expect(height, `${width} px wide`).toBeLessThan(46);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    }
+    await page.goto(served.at({ thread: "no-such-thread" }));
+    await page.getByRole("alert").filter({ hasText: "has no thread “no-such-thread”" }).waitFor();
+    await takePicture(page, "no-such-thread");
+    await expectAccessible(page);
+    expectNoProblems(page, /404/);
+  },
+  120_000,
+);

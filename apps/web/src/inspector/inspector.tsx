@@ -1,4 +1,5 @@
 import { Tabs } from "radix-ui";
+import { useEffect, useRef } from "react";
 import { useWords } from "../i18n/language.ts";
 import { useKeys } from "../keys/keys.ts";
 import { PartFrame } from "../parts/lazy-part.tsx";
@@ -20,7 +21,7 @@ function TabTitle({ tab }: { readonly tab: InspectorTab }) {
     },
   ]);
   return (
-    <Tabs.Trigger className="tab" value={tab.name}>
+    <Tabs.Trigger className="tab" value={tab.name} data-tab={tab.name}>
       {title}
     </Tabs.Trigger>
   );
@@ -31,6 +32,12 @@ export function Inspector() {
   const words = useWords(shellWords);
   const place = usePlace();
   const chosen = inspectorTabs.find(({ name }) => name === place.tab) ?? inspectorTabs[0];
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // A narrow column does not have room for all names.
+    const tab = list.current?.querySelector(`[data-tab="${chosen.name}"]`);
+    tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [chosen.name]);
   return (
     <Tabs.Root
       className="inspector"
@@ -39,7 +46,7 @@ export function Inspector() {
       activationMode="manual"
     >
       <ForkKey />
-      <Tabs.List className="tab-list" aria-label={words.inspector}>
+      <Tabs.List ref={list} className="tab-list" aria-label={words.inspector}>
         {inspectorTabs.map((tab) => (
           <TabTitle key={tab.name} tab={tab} />
         ))}

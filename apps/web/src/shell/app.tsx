@@ -11,6 +11,7 @@ import { loadPartsLater, PartFrame } from "../parts/lazy-part.tsx";
 import { Empty, Failed, Loading } from "../parts/notices.tsx";
 import { usePlace } from "../place/place.ts";
 import { TimeSlider } from "../slider/time-slider.tsx";
+import { InertText } from "../text/inert-text.tsx";
 import { OpenThreadProvider, useThreadView } from "../thread-view/use-thread.tsx";
 import { ThreadsList } from "../threads/threads-list.tsx";
 import { readAccess } from "./access.ts";
@@ -45,7 +46,17 @@ function ThreadColumns() {
   if (problem) {
     return (
       <section className="centre nothing-open" id="centre" aria-label={words.showCentre}>
-        <Failed problem={problem} />
+        {problem.status === 404 ? (
+          <div role="alert">
+            <Empty icon="thread" title={words.noThreadTitle}>
+              <p>
+                <InertText text={words.noThreadText(place.thread ?? "")} />
+              </p>
+            </Empty>
+          </div>
+        ) : (
+          <Failed problem={problem} />
+        )}
       </section>
     );
   }

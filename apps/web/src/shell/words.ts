@@ -24,6 +24,9 @@ export const shellWords = defineWords(
     nothingOpenTitle: "Choose a thread",
     nothingOpenText: "Every step of a thread is kept. Choose one to see what happened, when, and why.",
     failedTitle: "This cannot be shown",
+    noThreadTitle: "Thread not found",
+    noThreadText: (id: string) =>
+      `This server has no thread “${id}” for you. Choose another one from the list, or check the link.`,
     brokenText: "Something in this part of the page failed. The rest of it still works.",
     reload: "Load the page again",
     loading: "Loading…",
@@ -60,6 +63,8 @@ export const shellWords = defineWords(
     nothingOpenTitle: "选择一个会话",
     nothingOpenText: "会话的每一步都有记录。选择一个会话，查看发生了什么、何时发生以及原因。",
     failedTitle: "无法显示",
+    noThreadTitle: "未找到会话",
+    noThreadText: (id: string) => `此服务器没有您可查看的会话“${id}”。请从列表中另选一个，或检查链接。`,
     brokenText: "页面的这一部分出错，其余部分仍可使用。",
     reload: "重新加载页面",
     loading: "正在加载…",
