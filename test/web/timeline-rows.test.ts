@@ -38,7 +38,7 @@ describe("rows of the timeline", () => {
     const open = timelineRows(events, events, none);
     const headings = open.flatMap((row) => (row.kind === "run" ? [row] : []));
     const rows = timelineRows(events, events, new Set(headings.map(({ key }) => key)));
-    const outside = events.filter(({ run }) => run === undefined).length;
+    const outside = rows.filter((row) => row.kind === "event" && row.event.run === undefined).length;
     expect(rows).toHaveLength(headings.length + outside);
     const inside = headings.reduce((sum, { count }) => sum + count, 0);
     expect(inside + outside).toBe(events.length);
@@ -57,6 +57,37 @@ describe("rows of the timeline", () => {
       else if (row?.kind === "run") expect(row.from <= wanted && wanted <= row.to).toBe(true);
     },
   );
+
+  test("what comes from outside while a run goes on does not cut the run in two; after its end it stands below", () => {
+    const event = (version: number, type: string, run?: string): IndexedEvent => ({
+      version,
+      type,
+      by: "runtime",
+      run,
+      step: undefined,
+      at: version,
+    });
+    const events = [
+      event(1, "RunStarted", "r1"),
+      event(2, "ThreadMetadataSet"),
+      event(3, "ModelResponded", "r1"),
+      event(4, "RunInterrupted", "r1"),
+      event(5, "TitleSet"),
+      event(6, "RunResumed", "r1"),
+    ];
+    const headings = timelineRows(events, events, none).flatMap((row) => (row.kind === "run" ? [row] : []));
+    expect(headings.map(({ from, to, count }) => [from, to, count])).toEqual([
+      [1, 4, 4],
+      [6, 6, 1],
+    ]);
+    const [first, , ...rest] = events;
+    const withGap = [first, ...rest.map((one) => ({ ...one, version: one.version + 3 }))].flatMap(
+      (one) => one ?? [],
+    );
+    const late = { ...event(5, "ThreadMetadataSet") };
+    const cut = [...withGap.slice(0, 1), late, ...withGap.slice(1)];
+    expect(timelineRows(cut, cut, none).filter(({ kind }) => kind === "gap")).toHaveLength(1);
+  });
 
   test("missing versions are marked, and not where a filter leaves events out", () => {
     const event = (version: number): IndexedEvent => ({

@@ -41,14 +41,32 @@ interface Stretch {
   readonly events: IndexedEvent[];
 }
 
+/** Something from outside (metadata, an update) that came while a run was going on does not cut the run in two. */
+function goesOnAround(around: Stretch, between: Stretch, event: IndexedEvent, isWhole: boolean): boolean {
+  const last = around.events.at(-1);
+  const isMissing = isWhole && between.events[0]?.version !== (last?.version ?? 0) + 1;
+  return (
+    !isMissing &&
+    event.run !== undefined &&
+    around.run === event.run &&
+    between.run === undefined &&
+    last !== undefined &&
+    !Object.hasOwn(ends, last.type)
+  );
+}
+
 function stretchesOf(events: readonly IndexedEvent[], isWhole: boolean): Stretch[] {
   const stretches: Stretch[] = [];
   for (const event of events) {
     const last = stretches.at(-1);
     const before = last?.events.at(-1)?.version ?? 0;
     const isNext = !isWhole || event.version === before + 1;
+    const around = stretches.at(-2);
     if (last && last.run === event.run && isNext) last.events.push(event);
-    else stretches.push({ run: event.run, events: [event] });
+    else if (last && around && isNext && goesOnAround(around, last, event, isWhole)) {
+      around.events.push(...last.events, event);
+      stretches.pop();
+    } else stretches.push({ run: event.run, events: [event] });
   }
   return stretches;
 }
@@ -70,7 +88,7 @@ function rowsOfStretch({ run, events }: Stretch, folded: ReadonlySet<string>): T
         kind: "event",
         key: `event:${event.version}`,
         event,
-        inRun: run !== undefined,
+        inRun: event.run !== undefined,
         step: event === first ? step : undefined,
       });
     }
