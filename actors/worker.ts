@@ -43,7 +43,10 @@ export interface Worker {
   readonly id: string;
   /** Runs that it works on now. */
   readonly size: number;
-  /** Resolves when it has no run and finds none. */
+  /**
+   * Resolves when it has no run and none of its agent is left in the queue but parked ones: what another worker has is
+   * waited for, and taken over when that one falls silent.
+   */
   whenIdle(): Promise<void>;
   /**
    * Takes no more runs, lets those at hand go on for `graceMs` (default 10,000), then gives the rest back: another worker
@@ -55,6 +58,8 @@ export interface Worker {
 /** Given as the reason when a run is left to another worker. */
 class LeftToOthers extends Error {}
 
+/** Of the queue, to tell whether it is worked off. */
+const entriesLookedAt = 1000;
 const renewalsPerLease = 3;
 const maxBackOffMs = 10_000;
 
@@ -211,6 +216,16 @@ export function createWorker(options: WorkerOptions): Worker {
   };
   const ended = main();
 
+  const isWorkLeft = async (): Promise<boolean> => {
+    try {
+      const entries = await (await queueOf()).list(entriesLookedAt);
+      return entries.some((entry) => entry.agent === agent.name && entry.state !== "parked");
+    } catch (error) {
+      onError?.(error);
+      return true;
+    }
+  };
+
   const leave = async (runId: string, threadId: string) => {
     await threads.use(threadId, async ({ active, environment }) => {
       if (active?.scope.runId === runId && environment.recovery === "close") {
@@ -241,7 +256,9 @@ export function createWorker(options: WorkerOptions): Worker {
       return hand.size;
     },
     async whenIdle() {
-      for (idle = false; !idle && !stopping.signal.aborted; ) await news.beyond(news.count);
+      do {
+        for (idle = false; !idle && !stopping.signal.aborted; ) await news.beyond(news.count);
+      } while (!stopping.signal.aborted && (await isWorkLeft()));
     },
     stop({ graceMs = 10_000 } = {}) {
       stopped ??= stop(graceMs);

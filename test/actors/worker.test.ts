@@ -169,6 +169,25 @@ describe("a worker", () => {
     await worker.whenIdle();
   });
 
+  test("is idle when the queue is worked off: a run that a dead worker had is waited for, a parked one is not", async () => {
+    const agent = agentOn(0);
+    const { queue } = storeOf(1);
+    const claim = { owner: "dead", agent: agent.name, leaseMs: 700, limit: 1 };
+    const parked = await queueRun(storeOf(0), { threadId: "p", input: "go" });
+    await queue.claim(claim);
+    await queue.park("dead", parked.runId, "cannot be run");
+    await queueRun(storeOf(0), { threadId: "t", input: "one" });
+    await queueRun(storeOf(0), { threadId: "t", input: "two" });
+    await queue.claim(claim);
+    const { worker, worked } = workerOf(agent);
+    await worker.whenIdle();
+    expect(worked.map(({ threadId, attempt }) => [threadId, attempt])).toEqual([
+      ["t", 2],
+      ["t", 1],
+    ]);
+    expect(await queue.list(10)).toMatchObject([{ runId: parked.runId, state: "parked" }]);
+  });
+
   test("takes only the runs of its agent", async () => {
     const other = await queueRun(storeOf(0), { threadId: "t", input: "go" }, { agent: "other" });
     const { worker } = workerOf(agentOn(0));

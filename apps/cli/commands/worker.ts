@@ -18,7 +18,7 @@ export function define(command: Command, session: Session): void {
       15,
     )
     .option("--grace <seconds>", "how long runs may go on when it is told to stop", wholeNumber, 10)
-    .option("--until-idle", "end when there is nothing to do")
+    .option("--until-idle", "end when the queue is worked off")
     .addHelpText(
       "after",
       "\nStart as many as you like, on as many machines as the store allows. Queue runs with: threadfold run --queue",
