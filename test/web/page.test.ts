@@ -91,3 +91,33 @@ browserTest(
   },
   120_000,
 );
+
+browserTest(
+  "a reader is not invited to begin a thread; the help sheet begins at its top in a low window, its button in sight",
+  async () => {
+    const served = await servePage({ server: { readOnly: true } });
+    const tea = await importTeaShop(served);
+    const page = await openPage(served.at({ thread: tea }), { viewport: { width: 640, height: 450 } });
+    await page.getByText("Read only").waitFor();
+    await expect
+      .poll(() => page.locator(".bar-link").allTextContents())
+      .toEqual(["Read models", "Open a file"]);
+    await page.locator(".timeline-row").first().waitFor();
+    await page.keyboard.press("?");
+    const sheet = page.getByRole("dialog");
+    await sheet.waitFor();
+    expect(await sheet.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
+    expect(await sheet.evaluate((element) => element.scrollTop)).toBe(0);
+    const [whole, close] = [
+      await sheet.boundingBox(),
+      await sheet.getByRole("button", { name: "Close" }).boundingBox(),
+    ];
+    expect((close?.y ?? 0) + (close?.height ?? 0)).toBeLessThanOrEqual(
+      (whole?.y ?? 0) + (whole?.height ?? 0),
+    );
+    await takePicture(page, "help-low");
+    await expectAccessible(page);
+    expectNoProblems(page);
+  },
+  120_000,
+);

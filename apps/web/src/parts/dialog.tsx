@@ -22,6 +22,8 @@ export function Dialog({
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    // The focus goes to the first control, which may be the last line: the reader begins at the top.
+    if (element) element.scrollTop = 0;
     return () => element?.close();
   }, []);
   return (

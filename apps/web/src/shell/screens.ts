@@ -10,12 +10,15 @@ export interface Screen {
   readonly icon: IconName;
   readonly title: Words<{ readonly title: string }>;
   readonly component: ComponentType;
+  /** It is of no use to who may only read. */
+  readonly changes?: boolean;
 }
 
 /** All screens, in the order of their links in the bar. */
 export const screens: readonly Screen[] = [
   {
     name: "new",
+    changes: true,
     icon: "message",
     title: defineWords({ title: "New thread" }, { title: "新会话" }),
     component: lazyPart(async () => (await import("../chat/new-thread.tsx")).NewThread),

@@ -28,6 +28,7 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
   const words = useWords(shellWords);
   const place = usePlace();
   const access = useAccess();
+  const mayOnlyRead = access?.readOnly === true || access?.scope === "read";
   const chosenTheme = useValue(theme);
   const chosenLanguage = useValue(language);
   const nextTheme = themes[(themes.indexOf(chosenTheme) + 1) % themes.length] ?? "system";
@@ -52,9 +53,11 @@ export function TopBar({ onHelp }: { readonly onHelp: () => void }) {
         </span>
       )}
       <nav className="bar-links" aria-label={words.screens}>
-        {screens.map((screen) => (
-          <ScreenLink key={screen.name} screen={screen} chosen={place.screen === screen.name} />
-        ))}
+        {screens
+          .filter(({ changes }) => !changes || !mayOnlyRead)
+          .map((screen) => (
+            <ScreenLink key={screen.name} screen={screen} chosen={place.screen === screen.name} />
+          ))}
       </nav>
       <div className="bar-tools">
         <button
