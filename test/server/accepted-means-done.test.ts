@@ -204,6 +204,24 @@ test("a stateless run that is kept is followed by its id in the modes of its Loc
   expect(await readFrames(resumed)).toEqual(rest);
 });
 
+test.each(["title", "summary_text"])("%s takes a text or null, by whatever route it comes", async (field) => {
+  const { request, client, store } = await serveAgent();
+  const { thread_id: id } = await client.threads.create();
+  for (const value of [7, ["x"], { a: 1 }]) {
+    const values = { [field]: value };
+    const refused = [
+      await request(`/threads/${id}/state`, { json: { values } }),
+      await request(`/log/v1/threads/${id}/state`, { method: "PATCH", json: { values } }),
+      await request("/threads", { json: { supersteps: [{ updates: [{ values }] }] } }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([422, 422, 422]);
+  }
+  expect((await store.log.head(`thread-${id}`)).version).toBe(1);
+  await client.threads.updateState(id, { values: { [field]: "a text" } });
+  await client.threads.updateState(id, { values: { [field]: null } });
+  expect((await client.threads.getState<Record<string, unknown>>(id)).values[field]).toBeNull();
+});
+
 test("a path below /log that is not there is answered with a problem", async () => {
   const { request } = await serveAgent();
   const answer = await request("/log/v1/nothing");

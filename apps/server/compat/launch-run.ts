@@ -9,7 +9,7 @@ import type { Json } from "../../../events/json.ts";
 import { VersionConflict } from "../../../events/log/event-log.ts";
 import type { ClaimedRun } from "../../../events/queue/run-queue.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
-import { refusePrivate } from "../refuse-private.ts";
+import { refuseValues } from "../refuse-values.ts";
 import { traceRun } from "../run-spans.ts";
 import type { Served } from "../served.ts";
 import { agentFor, listedThread } from "../served.ts";
@@ -57,7 +57,7 @@ function taskOf({ command, input }: RunBody): Task {
   if (command?.resume !== undefined && command.resume !== null)
     return { kind: "resume", value: command.resume };
   const update = Array.isArray(command?.update) ? Object.fromEntries(command.update) : command?.update;
-  refusePrivate(update ?? input);
+  refuseValues(update ?? input);
   if (update) return { kind: "input", input: update };
   if (input === undefined || input === null) return { kind: "input", input: null };
   if (typeof input === "string") return { kind: "input", input };
@@ -126,8 +126,9 @@ export async function endOpenRun(
 
 /** Resolves when no run of a thread is open. @param dropped ends the wait; its reason is thrown */
 async function untilFree(thread: Thread, dropped: AbortSignal): Promise<void> {
+  const done = new AbortController();
   const gone = new Promise<void>((resolve) => {
-    dropped.addEventListener("abort", () => resolve(), { once: true });
+    dropped.addEventListener("abort", () => resolve(), { once: true, signal: done.signal });
   });
   for (;;) {
     dropped.throwIfAborted();
@@ -135,6 +136,7 @@ async function untilFree(thread: Thread, dropped: AbortSignal): Promise<void> {
     if (!open) break;
     await Promise.race([open.result.catch(() => undefined), gone]);
   }
+  done.abort();
   dropped.throwIfAborted();
 }
 

@@ -4,7 +4,7 @@ import { threadStream } from "../../../events/envelope.ts";
 import { ThreadMetadataChanged } from "../../../events/thread.ts";
 import type { ServerEnv } from "../access.ts";
 import { checked, jsonBody } from "../json-body.ts";
-import { refusePrivate } from "../refuse-private.ts";
+import { refuseValues } from "../refuse-values.ts";
 import { originOf, type Served, threadFor, wholeThread } from "../served.ts";
 import { checkpointIdOf, eventAt, findCheckpoint } from "./checkpoint-id.ts";
 import { type CheckpointRow, readCheckpoints } from "./checkpoint-rows.ts";
@@ -77,7 +77,7 @@ export function stateRoutes(served: Served): Hono<ServerEnv> {
     const thread = await threadFor(served, threadId);
     const given = Array.isArray(body.values) ? body.values : [body.values ?? {}];
     const values: Record<string, unknown> = Object.assign({}, ...given);
-    refusePrivate(values);
+    refuseValues(values);
     const back = await rewindFor(served, thread, body);
     if ((await thread.info()).status === "running")
       throw new HTTPException(409, { message: "Thread is busy" });

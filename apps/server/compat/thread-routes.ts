@@ -9,7 +9,7 @@ import { deleteThread } from "../../../projections/erase-thread.ts";
 import { accessOf, type ServerEnv } from "../access.ts";
 import { foldersOfThread } from "../folders-of-thread.ts";
 import { jsonBody } from "../json-body.ts";
-import { refusePrivate } from "../refuse-private.ts";
+import { refuseValues } from "../refuse-values.ts";
 import { agentFor, listedThread, originOf, type Served, threadFor } from "../served.ts";
 import { mergeMessages } from "./merge-messages.ts";
 import { refuseUnoffered } from "./not-offered.ts";
@@ -148,7 +148,7 @@ async function applySupersteps(
 ): Promise<void> {
   for (const { values } of supersteps.flatMap(({ updates }) => updates)) {
     if (typeof values !== "object" || values === null) continue;
-    refusePrivate(values);
+    refuseValues(values);
     const { messages, ...fields } = values as Record<string, unknown>;
     const added = messages === undefined ? {} : { messages: await mergeMessages(thread, messages) };
     await thread.update({ ...added, ...fields });

@@ -11,7 +11,7 @@ import { createStateReader } from "../../../projections/state-at.ts";
 import { resolvePosition } from "../../../projections/thread-position.ts";
 import type { State } from "../../../reducers/thread-state.ts";
 import type { ServerEnv } from "../access.ts";
-import { refusePrivate } from "../refuse-private.ts";
+import { refuseValues } from "../refuse-values.ts";
 import { agentFor, listedThread, type Served, threadFor } from "../served.ts";
 import { addRoute } from "./add-route.ts";
 import { expectedVersionOf, PreconditionFailedError } from "./problem.ts";
@@ -96,7 +96,7 @@ export function addStateRoutes(app: OpenAPIHono<ServerEnv>, served: Served): voi
     },
     options,
     async (c, { body, params: { threadId = "" } }) => {
-      refusePrivate(body.values);
+      refuseValues(body.values);
       const thread = await threadFor(served, threadId);
       return c.json(await atVersion(c, (expected) => thread.update(body.values, expected)));
     },
