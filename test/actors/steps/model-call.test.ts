@@ -155,7 +155,9 @@ describe("one call", () => {
         return ctx.blobs.put(...args);
       },
     };
-    for (let call = 0; call < 3; call++) await prepareModelCall({ ...ctx, blobs }, undefined);
+    const first = await prepareModelCall({ ...ctx, blobs }, undefined);
+    const second = await prepareModelCall({ ...ctx, blobs }, first.view());
+    await prepareModelCall({ ...ctx, blobs }, second.view());
     expect(puts).toBe(2);
   });
 
