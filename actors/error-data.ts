@@ -1,6 +1,7 @@
 import { NotJsonError } from "../events/canonical-json.ts";
 import type { ErrorData } from "../events/run.ts";
 import { storableJson } from "../events/storable-json.ts";
+import { withoutHostPaths } from "./host-paths.ts";
 
 /** Longest message that is recorded, in characters. */
 const maxMessageLength = 4_000;
@@ -9,7 +10,7 @@ const maxMessageLength = 4_000;
 const keptFields = ["code", "middleware", "hook", "tool", "field"] as const;
 
 /**
- * An error as data for the log: name, message and code, never a stack. Anything that can be thrown is accepted.
+ * An error as data for the log: name, message and code, never a stack or a folder of this machine. Anything that can be thrown is accepted.
  */
 export function toErrorData(error: unknown): ErrorData {
   if (!(error instanceof Error)) return { name: "Error", message: textOf(error) };
@@ -22,7 +23,7 @@ export function toErrorData(error: unknown): ErrorData {
 }
 
 function shortened(text: string): string {
-  const whole = text.toWellFormed();
+  const whole = withoutHostPaths(text.toWellFormed());
   return whole.length > maxMessageLength ? `${whole.slice(0, maxMessageLength)}…` : whole;
 }
 

@@ -76,11 +76,11 @@ function failureDraft({ call }: PendingToolCall, error: unknown, begun: number):
     error instanceof HookError || error instanceof ToolTimeoutError
       ? data.message
       : `${data.name}: ${data.message}`;
-  const text = `The tool ${call.name} failed: ${withoutHostPaths(cut(shown))}`;
+  const text = `The tool ${call.name} failed: ${cut(shown)}`;
   const draft = ToolCallFailed({
     callId: call.id,
     message: toolError(call, text),
-    error: { ...data, message: withoutHostPaths(data.message) },
+    error: data,
     durationMs: elapsed(begun),
   });
   return { draft, by: `tool:${call.name}` };
@@ -99,14 +99,6 @@ function cut(text: string): string {
   return text.length <= maxDetailCharacters
     ? text
     : `${text.slice(0, maxDetailCharacters - 1).toWellFormed()}…`;
-}
-
-/** Where this process works is nobody's business outside of it; virtual paths stay. */
-function withoutHostPaths(text: string): string {
-  return [process.cwd(), process.env.HOME].reduce<string>(
-    (rest, path) => (path && path !== "/" ? rest.replaceAll(path, "…") : rest),
-    text,
-  );
 }
 
 interface TimeLimit {
