@@ -66,7 +66,7 @@ const spanUnits = {
 } as const satisfies Record<Language, unknown>;
 
 /** Length of a time span: `340 ms`, `2.1 s`, `3 min 4 s`, `5 h 6 min`. */
-export function shownDuration(ms: number, chosen: Language): string {
+function shownDuration(ms: number, chosen: Language): string {
   const { ms: short, s, min, h } = spanUnits[chosen];
   const whole = Math.round(ms);
   if (whole < 1_000) return `${whole}${short}`;
