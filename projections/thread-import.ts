@@ -1,6 +1,6 @@
 import type { BlobStore } from "../events/blobs/blob-store.ts";
 import { storedBlobs } from "../events/blobs/encrypting-blobs.ts";
-import { type NewEvent, threadIdOf, threadStream } from "../events/envelope.ts";
+import { threadIdOf, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
@@ -9,6 +9,7 @@ import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
 import { createThreadReducer } from "../reducers/built-in.ts";
 import type { StateReducer } from "../reducers/thread-state.ts";
+import { appendRecorded } from "./append-recorded.ts";
 import { looksLikeExport } from "./export-lines.ts";
 import { threadFromState } from "./langgraph-import/import-thread-state.ts";
 import { moveLargeMessages } from "./langgraph-import/move-large-messages.ts";
@@ -65,10 +66,6 @@ export interface ImportTarget {
   readonly reducer?: StateReducer;
 }
 
-/** Bytes of JSON in one append, at most; well below what a store takes. */
-const maxBatchBytes = 500_000;
-const maxBatchEvents = 500;
-
 /**
  * Imports an export: the events are appended exactly as they were recorded, with ids, versions, times and hashes. A
  * thread that is there already with the same events is left alone, or gets what it lacks. All is checked before
@@ -114,7 +111,7 @@ const hashOf = ({ metadata }: SealedEvent): string => metadata.hash;
 async function writePlans(log: EventLog, plans: readonly StreamPlan[]): Promise<readonly ImportedThread[]> {
   const imported: ImportedThread[] = [];
   for (const { stream, known, events } of plans) {
-    await appendFrom(log, stream, events, known);
+    await appendRecorded(log, stream, events.slice(known));
     const version = Math.max(known, events.length);
     imported.push({
       threadId: threadIdOf(stream) ?? stream,
@@ -172,7 +169,7 @@ async function checkFolds(
     begun.add(stream);
     const parent = parentOf(events);
     if (parent) await stageParent(stream, parent);
-    await appendFrom(staged, stream, events, 0);
+    await appendRecorded(staged, stream, events);
   };
   const stageParent = async (stream: string, parent: Parent): Promise<void> => {
     const known = streams.get(parent.stream) ?? (await readWhole(storedLog(target.log), parent.stream));
@@ -213,34 +210,6 @@ async function readWhole(log: EventLog, stream: string): Promise<SealedEvent[]> 
   return events;
 }
 
-/** Appends the events after version `known`, in batches that a store takes. */
-export async function appendFrom(
-  log: EventLog,
-  stream: string,
-  events: readonly SealedEvent[],
-  known: number,
-): Promise<void> {
-  let batch: NewEvent[] = [];
-  let bytes = 0;
-  let version = known;
-  const flush = async () => {
-    if (batch.length === 0) return;
-    await log.append(stream, batch, { expectedVersion: version });
-    version += batch.length;
-    batch = [];
-    bytes = 0;
-  };
-  for (const event of events.slice(known)) {
-    const { id, type, data, recordedAt, metadata } = event;
-    const { hash: _hash, previousHash: _previousHash, ...rest } = metadata;
-    const size = Buffer.byteLength(JSON.stringify(data));
-    if (bytes + size > maxBatchBytes || batch.length >= maxBatchEvents) await flush();
-    batch.push({ id, type, data, recordedAt, metadata: rest });
-    bytes += size;
-  }
-  await flush();
-}
-
 /** What an import of a LangGraph thread did. */
 export interface ImportedThreadState extends ImportedThread {
   /** What was changed, kept aside or left out, one line each. */
@@ -272,7 +241,7 @@ export async function importThreadState(
   const isPlain = storedLog(target.log) === target.log;
   const known = await agreeing(target.log, stream, events, isPlain ? hashOf : ({ id }) => id);
   await checkFolds(target, new Map([[stream, events]]));
-  await appendFrom(target.log, stream, events, known);
+  await appendRecorded(target.log, stream, events.slice(known));
   const version = Math.max(known, events.length);
   return { threadId, version, added: Math.max(0, events.length - known), notes };
 }

@@ -7,7 +7,7 @@ import { createMemoryLog } from "../../events/log/memory.ts";
 import { createMemorySide } from "../../events/log/memory-side.ts";
 import { createSideQueue } from "../../events/queue/side-queue.ts";
 import type { Store } from "../../events/store.ts";
-import { appendFrom } from "../../projections/thread-import.ts";
+import { appendRecorded } from "../../projections/append-recorded.ts";
 
 /** Reads what the source has; what is put stays in memory. */
 function blobsOver(source: BlobStore): BlobStore {
@@ -31,7 +31,7 @@ async function copyStream(from: EventLog, to: EventLog, stream: string, version:
     const { parentThreadId, parentVersion } = first.data as { parentThreadId: string; parentVersion: number };
     await copyStream(from, to, threadStream(parentThreadId), parentVersion);
   }
-  await appendFrom(to, stream, events, 0);
+  await appendRecorded(to, stream, events);
 }
 
 /** `<folder>[/users/<user>]/threads/<thread>/user-data/workspace` */
