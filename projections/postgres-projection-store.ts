@@ -11,33 +11,15 @@ import {
   type StoredRow,
   type TableInfo,
   type TableState,
-  tableName,
 } from "./projection-store.ts";
+import { tableColumns, tableInfo } from "./table-info.ts";
 
 interface KnownTable {
   readonly id: string;
   readonly info: TableInfo;
 }
 
-const columns = "id, name, version, build, state, checkpoint, begins_after, events, revision";
-
-function tableOf(row: PostgresRow): KnownTable {
-  const [id, name, version, build, state, checkpoint, from, events, revision] = row;
-  return {
-    id: String(id),
-    info: {
-      table: tableName(String(name), Number(version), Number(build)),
-      name: String(name),
-      version: Number(version),
-      build: Number(build),
-      state: state as TableState,
-      checkpoint: checkpoint ?? undefined,
-      events: Number(events),
-      revision: Number(revision),
-      from: from ?? undefined,
-    },
-  };
-}
+const tableOf = (row: PostgresRow): KnownTable => ({ id: String(row[0]), info: tableInfo(row) });
 
 const rowOf = ([key, value, order, search]: PostgresRow): StoredRow => ({
   key: fromColumn(String(key)),
@@ -73,8 +55,8 @@ export function createPostgresProjectionStore({ session, schema }: PostgresDatab
     const at = table.lastIndexOf("@");
     const [row] =
       at < 0
-        ? await query(`SELECT ${columns} FROM ${tables} WHERE name = $1 AND state = 'live'`, [table])
-        : await query(`SELECT ${columns} FROM ${tables} WHERE name = $1 AND build = $2`, [
+        ? await query(`SELECT ${tableColumns} FROM ${tables} WHERE name = $1 AND state = 'live'`, [table])
+        : await query(`SELECT ${tableColumns} FROM ${tables} WHERE name = $1 AND build = $2`, [
             table.slice(0, at),
             Number(table.slice(table.lastIndexOf("/") + 1)),
           ]);
@@ -127,7 +109,7 @@ export function createPostgresProjectionStore({ session, schema }: PostgresDatab
   ): Promise<TableInfo> => {
     const [row] = await query(
       `INSERT INTO ${tables} (name, version, build, state, checkpoint, begins_after)
-       SELECT $1, $2, coalesce(max(build), 0) + 1, $3, $4, $4 FROM ${tables} WHERE name = $1 RETURNING ${columns}`,
+       SELECT $1, $2, coalesce(max(build), 0) + 1, $3, $4, $4 FROM ${tables} WHERE name = $1 RETURNING ${tableColumns}`,
       [name, version, state, from ?? null],
     );
     if (!row) throw new ProjectionTableMissingError(name);
@@ -148,7 +130,7 @@ export function createPostgresProjectionStore({ session, schema }: PostgresDatab
   return {
     kind: "postgres",
     async tables(name) {
-      const text = `SELECT ${columns} FROM ${tables} WHERE $1::text IS NULL OR name = $1 ORDER BY name, build`;
+      const text = `SELECT ${tableColumns} FROM ${tables} WHERE $1::text IS NULL OR name = $1 ORDER BY name, build`;
       return (await session.query("read", text, [name ?? null])).map((row) => tableOf(row).info);
     },
     async live(name) {

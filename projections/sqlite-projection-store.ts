@@ -16,9 +16,9 @@ import {
   type StoredRow,
   type TableInfo,
   type TableState,
-  tableName,
 } from "./projection-store.ts";
 import { conditionsOf, createRowTable, prepareProjectionFile, rowTable } from "./sqlite-projection-schema.ts";
+import { tableColumns, tableInfo } from "./table-info.ts";
 
 /** Another process reads the file, so old copies of its pages could not be taken away. */
 export class PurgeIncompleteError extends Error {
@@ -35,25 +35,7 @@ interface KnownTable {
   readonly info: TableInfo;
 }
 
-const columns = "id, name, version, build, state, checkpoint, begins_after, events, revision";
-
-function tableOf(row: SqlRow): KnownTable {
-  const [id, name, version, build, state, checkpoint, from, events, revision] = row;
-  return {
-    id: Number(id),
-    info: {
-      table: tableName(String(name), Number(version), Number(build)),
-      name: String(name),
-      version: Number(version),
-      build: Number(build),
-      state: state as TableState,
-      checkpoint: (checkpoint as string | null) ?? undefined,
-      events: Number(events),
-      revision: Number(revision),
-      from: (from as string | null) ?? undefined,
-    },
-  };
-}
+const tableOf = (row: SqlRow): KnownTable => ({ id: Number(row[0]), info: tableInfo(row) });
 
 const rowOf = (row: SqlRow): StoredRow => ({
   key: String(row[0]),
@@ -115,8 +97,8 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
     const at = table.lastIndexOf("@");
     const row =
       at < 0
-        ? prepare(`SELECT ${columns} FROM tables WHERE name = ? AND state = 'live'`).get(table)
-        : prepare(`SELECT ${columns} FROM tables WHERE name = ? AND build = ?`).get(
+        ? prepare(`SELECT ${tableColumns} FROM tables WHERE name = ? AND state = 'live'`).get(table)
+        : prepare(`SELECT ${tableColumns} FROM tables WHERE name = ? AND build = ?`).get(
             table.slice(0, at),
             Number(table.slice(table.lastIndexOf("/") + 1)),
           );
@@ -137,7 +119,7 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
   const make = ({ name, version, from, rows }: NewTable, state: TableState): TableInfo => {
     const last = prepare("SELECT max(build) FROM tables WHERE name = ?").get(name)?.[0];
     const row = prepare(
-      `INSERT INTO tables (name, version, build, state, checkpoint, begins_after) VALUES (?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+      `INSERT INTO tables (name, version, build, state, checkpoint, begins_after) VALUES (?, ?, ?, ?, ?, ?) RETURNING ${tableColumns}`,
     ).get(name, version, Number(last ?? 0) + 1, state, from ?? null, from ?? null);
     if (!row) throw new ProjectionTableMissingError(name);
     const made = tableOf(row);
@@ -154,8 +136,8 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
     async tables(name) {
       const rows =
         name === undefined
-          ? prepare(`SELECT ${columns} FROM tables ORDER BY name, build`).all()
-          : prepare(`SELECT ${columns} FROM tables WHERE name = ? ORDER BY build`).all(name);
+          ? prepare(`SELECT ${tableColumns} FROM tables ORDER BY name, build`).all()
+          : prepare(`SELECT ${tableColumns} FROM tables WHERE name = ? ORDER BY build`).all(name);
       return rows.map((row) => tableOf(row).info);
     },
     live: async (name) => known(name)?.info,
