@@ -29,6 +29,6 @@ export async function buildPackage(folder: URL): Promise<URL> {
  * of TypeScript. Gives the URL of the folder.
  */
 export function builtPackage(): Promise<URL> {
-  building ??= buildPackage(new URL("dist/", import.meta.url));
+  building ??= buildPackage(new URL("dist/package/", import.meta.url));
   return building;
 }

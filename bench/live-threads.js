@@ -1,4 +1,4 @@
-import { createAgent, openStore } from "./dist/index.js";
+import { createAgent, openStore } from "./dist/package/index.js";
 
 // A process that knows many threads and holds some of them live; prints its resident memory. Plain JavaScript on the
 // built package, since a loader of TypeScript has memory of its own.

@@ -1,13 +1,55 @@
 import { join } from "node:path";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { loadSqliteDriver } from "../../events/log/sqlite-driver.ts";
-import { messagesOfTurn } from "../work.ts";
+import { createModel, type LangChainCore, messagesOfTurn, questionOf, toolResult } from "../work.ts";
 import type { Side, SideOptions } from "./side.ts";
+
+/** Gives the messages of a turn one by one; what comes after a message happens before it is appended. */
+type TurnMessages = (threadId: string, turn: number, runId: string) => AsyncIterable<unknown>;
 
 /**
  * The least that anything with a log can do: one table of (thread, version, JSON), one durable commit at each append
  * boundary of a turn, and the messages pushed into a list. No model, no hashes, no schemas, no runtime.
  */
-export async function openBare({ folder }: SideOptions): Promise<Side> {
+export function openBare(options: SideOptions): Promise<Side> {
+  return openTable(options, async function* (_, turn, runId) {
+    yield* messagesOfTurn(turn, runId);
+  });
+}
+
+/** The same table under the same turn as the others run: the model is called through LangChain, the tool is run. */
+export function openPrototype(options: SideOptions): Promise<Side> {
+  const model = createModel({ BaseChatModel, AIMessage } as unknown as LangChainCore, options.latencyMs);
+  const conversations = new Map<string, BaseMessage[]>();
+  const answer = async (conversation: BaseMessage[], id: string) => {
+    const message = (await model.invoke(conversation)) as AIMessage;
+    conversation.push(message);
+    const { content, tool_calls, usage_metadata } = message;
+    return { id, type: "ai", content, tool_calls, usage_metadata };
+  };
+  return openTable(options, async function* (threadId, turn, runId) {
+    const conversation = conversations.get(threadId) ?? [];
+    conversations.set(threadId, conversation);
+    const content = questionOf(turn);
+    conversation.push(new HumanMessage({ content, id: `${runId}-1` }));
+    yield { id: `${runId}-1`, type: "human", content };
+    const calling = await answer(conversation, `${runId}-2`);
+    yield calling;
+    const [call] = calling.tool_calls ?? [];
+    const result = {
+      id: `${runId}-3`,
+      content: toolResult,
+      tool_call_id: call?.id ?? "",
+      name: call?.name ?? "",
+    };
+    conversation.push(new ToolMessage(result));
+    yield { ...result, type: "tool", status: "success" };
+    yield await answer(conversation, `${runId}-4`);
+  });
+}
+
+async function openTable({ folder }: SideOptions, messagesOf: TurnMessages): Promise<Side> {
   const { open } = await loadSqliteDriver();
   const database = open(join(folder, "bare.db"));
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
@@ -40,13 +82,13 @@ export async function openBare({ folder }: SideOptions): Promise<Side> {
   };
   return {
     async turn(threadId, turn) {
-      const runId = `${threadId}-${turn}`;
-      const [human, calling, result, answer] = messagesOfTurn(turn, runId);
-      append(threadId, [{ message: human }]);
-      append(threadId, [{}]);
-      append(threadId, [{ message: calling }, {}]);
-      append(threadId, [{ message: result }, {}]);
-      append(threadId, [{ message: answer }, {}]);
+      let count = 0;
+      for await (const message of messagesOf(threadId, turn, `${threadId}-${turn}`)) {
+        count += 1;
+        // A mark that the model or the tool is called, or that the turn has ended; the question waits for no call.
+        append(threadId, count === 1 ? [{ message }] : [{ message }, {}]);
+        if (count === 1) append(threadId, [{}]);
+      }
     },
     stateNow: async (threadId) => states.get(threadId)?.length ?? 0,
     timesOfStates: async (threadId, shares) =>

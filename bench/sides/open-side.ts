@@ -1,4 +1,4 @@
-import { openBare } from "./bare.ts";
+import { openBare, openPrototype } from "./bare.ts";
 import { openLangGraph } from "./langgraph.ts";
 import type { Side, SideOptions } from "./side.ts";
 import { openThreadfold } from "./threadfold.ts";
@@ -9,7 +9,8 @@ export const sideNames = {
   "langgraph-sqlite": "LangGraph, SqliteSaver (default)",
   "langgraph-sqlite-exit": "LangGraph, SqliteSaver, durability exit",
   "langgraph-postgres": "LangGraph, PostgresSaver",
-  bare: "bare append-only table, FULL",
+  bare: "bare append-only table, FULL, no model",
+  prototype: "append-only prototype, FULL",
 } as const;
 
 export type SideName = keyof typeof sideNames;
@@ -29,5 +30,7 @@ export function openSide(name: SideName, options: SideOptions): Promise<Side> {
       return openLangGraph({ ...options, durability: "async", postgresUrl: process.env.BENCH_POSTGRES_URL });
     case "bare":
       return openBare(options);
+    case "prototype":
+      return openPrototype(options);
   }
 }
