@@ -7,7 +7,7 @@ import { messages } from "../reducers/messages.ts";
 import { composeReducers, type StateReducer } from "../reducers/thread-state.ts";
 import type { FoldPages } from "./fold-pages.ts";
 import type { Segment } from "./lineage.ts";
-import { createSnapshotPace, firstSnapshotBytes, paceOfReads } from "./snapshot-pace.ts";
+import { createSnapshotPace, firstSnapshotBytes } from "./snapshot-pace.ts";
 import type { FieldsAt, Snapshots } from "./snapshots.ts";
 import { createStateCache, lengthOf, type StateCache, segmentsAfter } from "./state-cache.ts";
 
@@ -78,7 +78,7 @@ export function createFieldsReader(options: {
   ): Promise<FieldsAt> => {
     const rest = start.at ? segmentsAfter(segments, start.at) : segments;
     let { fields, messagesFrom }: FieldsAt = start.value;
-    const pace = createSnapshotPace(snapshots, start, paceOfReads);
+    const pace = createSnapshotPace(snapshots, start);
     for await (const { segment, events } of pages(rest, types)) {
       for (let from = 0; from < events.length; from += eventsPerStep) {
         const step = events.slice(from, from + eventsPerStep);

@@ -4,7 +4,6 @@ import { beginsMessages } from "./fields-at.ts";
 import {
   createSnapshotPace,
   firstSnapshotBytes,
-  paceOfAppends,
   type SnapshotPace,
   withoutMessages,
 } from "./snapshot-pace.ts";
@@ -35,7 +34,7 @@ export function createLiveSnapshots(snapshots: Snapshots): LiveSnapshots {
     // Where the messages begin is not known here: from the beginning is always right.
     const start = { at: { stream, version: before }, size: firstSnapshotBytes };
     return {
-      pace: createSnapshotPace(snapshots, start, paceOfAppends),
+      pace: createSnapshotPace(snapshots, start),
       version: before,
       messagesFrom: undefined,
     };

@@ -6,12 +6,11 @@ import { type FieldsAt, type Snapshots, snapshotBytes } from "./snapshots.ts";
 import type { StreamVersion } from "./state-cache.ts";
 
 /**
- * Bytes of log for each byte of snapshots while a thread grows. Two sets of snapshots may stand side by side, so together
- * they stay under a fifth of the log: large fields are snapshotted seldom, small ones often.
+ * Bytes of log for each byte of snapshots. Large fields are snapshotted seldom, small ones often. Readers of two reducers
+ * that begin in different places still stay under a fifth of the log. Denser snapshots hardly make a read faster: what
+ * they save in folding is less than what opening one costs.
  */
-export const paceOfAppends = 11;
-/** A reader fills gaps only where two would fit: what it leaves behind is then no denser than what appends leave. */
-export const paceOfReads = 2 * paceOfAppends;
+const snapshotPace = 32;
 
 /** Every recorded event has at least this many bytes beside its data, in the most compact store: ids, hashes, times. */
 const envelopeBytes = 120;
@@ -34,12 +33,10 @@ export interface SnapshotPace {
  *
  * @param start.at where the fold begins; undefined: with the first event
  * @param start.size bytes of the snapshot before; it is taken as the size of the next until that is known
- * @param ratio bytes of log for each byte of snapshot
  */
 export function createSnapshotPace(
   snapshots: Snapshots,
   start: { readonly at: StreamVersion | undefined; readonly size: number },
-  ratio: number,
 ): SnapshotPace {
   let last = start.at;
   let logBytes = 0;
@@ -54,20 +51,20 @@ export function createSnapshotPace(
       const passed = version - before;
       logBytes += passed * envelopeBytes + (passed - events.length) * unreadDataBytes;
       for (const { data } of events) logBytes += jsonSize(data);
-      if (logBytes < expectedSize * ratio) return;
+      if (logBytes < expectedSize * snapshotPace) return;
       const value = current();
       expectedSize = snapshotBytes(JSON.stringify(value.fields));
-      if (logBytes < expectedSize * ratio) return;
+      if (logBytes < expectedSize * snapshotPace) return;
       snapshots.write(last, value);
       logBytes = 0;
     },
     finish({ stream, from, to }, current) {
       const first = last?.stream === stream && last.version >= from ? last.version + 1 : from;
       const roundVersion = () => {
-        const missing = (expectedSize * ratio - logBytes) / (envelopeBytes + unreadDataBytes);
+        const missing = (expectedSize * snapshotPace - logBytes) / (envelopeBytes + unreadDataBytes);
         if (to - first + 1 < missing) return undefined;
         const distance =
-          2 ** Math.ceil(Math.log2((expectedSize * ratio) / (envelopeBytes + unreadDataBytes)));
+          2 ** Math.ceil(Math.log2((expectedSize * snapshotPace) / (envelopeBytes + unreadDataBytes)));
         const version = to - (to % distance);
         return version >= first ? version : undefined;
       };
