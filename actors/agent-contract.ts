@@ -177,7 +177,7 @@ export interface Thread {
     drafts: readonly EventDraft[],
     options?: { by?: Emitter; expectedVersion?: number },
   ): Promise<{ version: number }>;
-  /** Plain updates by field from outside: fields are replaced, not merged. @throws {ThreadBusyError} @throws {UnknownFieldError} */
+  /** Plain updates by field from outside: fields are replaced, not merged. @throws {ThreadBusyError} @throws {UnknownFieldError} @throws {InvalidUpdateError} */
   update(
     values: Readonly<Record<string, unknown>>,
     options?: { by?: Emitter; expectedVersion?: number },

@@ -127,7 +127,8 @@ export function declaredFields(
       );
     }
     const schema = reduced?.input ?? (declaration as AnySchema);
-    if (field !== "messages") schemas.set(field, { schema, source });
+    const whole = reduced?.value ?? schema;
+    if (field !== "messages") schemas.set(field, { schema, whole, source });
     if (reducers.has(field)) continue;
     const make = () => (reduced ? merged(field, reduced) : lastValue(field, schema));
     reducers.set(field, builtIn.get(field) ?? shared(declaration as object, field, make));

@@ -8,6 +8,8 @@ import type { AgentTool } from "./tools/define-tool.ts";
 /** What a plain update of a field has to look like, and who says so. */
 export interface FieldSchema {
   readonly schema: Pick<z.ZodType, "safeParse">;
+  /** The same for a value that takes the place of the field's, past its reducer. */
+  readonly whole: Pick<z.ZodType, "safeParse">;
   readonly source: string;
 }
 

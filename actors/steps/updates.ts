@@ -105,7 +105,7 @@ function draftsFor(
     const held = current as readonly Message[];
     return messageDrafts(definition, options.fromOutside ? asFromOutside(list, held) : list, held, replace);
   }
-  if (!replace) checkValue(field, value, assembly, by);
+  checkValue(field, value, assembly, by, replace ? "whole" : "schema");
   if (replace)
     return sameJson(value, current) ? [] : [StateUpdated({ field, value: stored(value), replace })];
   if (fromUpdate) return fromUpdate(value, current);
@@ -133,8 +133,14 @@ function messageDrafts(
   return definition.fromUpdate?.(replace ? [clear, ...list] : list, current) ?? [];
 }
 
-function checkValue(field: string, value: unknown, assembly: Assembly, by: Emitter): void {
-  const result = assembly.fieldSchemas.get(field)?.schema.safeParse(value);
+function checkValue(
+  field: string,
+  value: unknown,
+  assembly: Assembly,
+  by: Emitter,
+  kind: "schema" | "whole",
+): void {
+  const result = assembly.fieldSchemas.get(field)?.[kind].safeParse(value);
   if (!result || result.success) return;
   const reasons = result.error.issues.map(({ path, message }) =>
     path.length > 0 ? `${path.join(".")}: ${message}` : message,

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent, Thread } from "../../actors/agent-contract.ts";
 import { createAgent } from "../../actors/create-agent.ts";
 import { interrupt } from "../../actors/interrupt.ts";
 import { ReservedEventError } from "../../actors/record-outside.ts";
-import { UnknownFieldError } from "../../actors/steps/updates.ts";
+import { InvalidUpdateError, UnknownFieldError } from "../../actors/steps/updates.ts";
 import { defineTool } from "../../actors/tools/define-tool.ts";
 import { threadStream } from "../../events/envelope.ts";
 import type { Message } from "../../events/message.ts";
@@ -258,6 +259,27 @@ describe("from outside a run", () => {
     expect(transcript(state.messages)).toEqual(["human: only this"]);
     expect((await eventsOf(thread)).at(-1)?.metadata.by).toBe("user");
     await expect(thread.update({ unheard: 1 })).rejects.toThrow(UnknownFieldError);
+  });
+
+  test("an update is held against what the field declares, its value and not what its reducer takes", async () => {
+    const store = await openStore("memory:");
+    const log = new ReducedValue(z.array(z.string()), {
+      inputSchema: z.string(),
+      reducer: (all: string[], one: string) => [...all, one],
+    });
+    const stateSchema = new StateSchema({ plan: z.string(), log });
+    const thread = createAgent({
+      model: adder(),
+      tools: [add],
+      stateSchema: stateSchema as never,
+      store,
+    }).thread("t");
+    await thread.update({ plan: "read", log: ["a", "b"] });
+    await expect(thread.update({ plan: 7 })).rejects.toThrow(InvalidUpdateError);
+    await expect(thread.update({ log: "c" })).rejects.toThrow(
+      /"log" by client is not valid: .*expected array/,
+    );
+    expect(await thread.state()).toMatchObject({ plan: "read", log: ["a", "b"] });
   });
 
   test("an update cannot forge the marks of middlewares, and keeps those that the thread holds", async () => {
