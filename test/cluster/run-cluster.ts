@@ -73,7 +73,10 @@ function keepWorkers(script: string, settings: (index: number) => WorkerSettings
     });
     child.once("exit", (code, signal) => {
       alive.delete(child);
-      if (signal !== "SIGKILL" && code !== 0) problems.push(`a worker ended with code ${code}: ${errors}`);
+      // A replacement that was told to stop while it still started had nobody to hear the signal yet.
+      const isStopped =
+        code === 0 || signal === "SIGKILL" || (isOver && !state.isAtWork && signal === "SIGTERM");
+      if (!isStopped) problems.push(`a worker ended with ${signal ?? `code ${code}`}: ${errors}`);
       if (!isOver) start();
     });
   };

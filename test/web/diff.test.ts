@@ -49,13 +49,10 @@ browserTest(
     await expect.poll(() => tab.locator(".diff-places").textContent()).toBe(`${head - 1} → ${head}`);
     await page.getByRole("textbox", { name: "With", exact: true }).fill(String(first));
     await page.getByRole("button", { name: "Compare", exact: true }).click();
-    await itemOf(page, "m4").waitFor();
+    await expect
+      .poll(() => itemOf(page, "m1").locator(".text-diff del").allInnerTexts())
+      .toEqual(["small", "May", "green"]);
     expect(page.url()).toContain(`pin=${first}`);
-    expect(await itemOf(page, "m1").locator(".text-diff del").allInnerTexts()).toEqual([
-      "small",
-      "May",
-      "green",
-    ]);
     expect(await itemOf(page, "m1").locator(".text-diff ins").allInnerTexts()).toEqual([
       "large",
       "June",
@@ -78,7 +75,7 @@ browserTest(
     await page.keyboard.press("Escape");
     await page.goto(served.at({ thread: "tea", tab: "diff", at: first, pin: head }));
     await expect.poll(() => tab.locator(".diff-places").textContent()).toBe(`${head} → ${first}`);
-    expect(await itemOf(page, "m4").getAttribute("data-kind")).toBe("removed");
+    await expect.poll(() => itemOf(page, "m4").getAttribute("data-kind")).toBe("removed");
     await page.getByRole("button", { name: "the version before" }).click();
     await expect.poll(() => tab.locator(".diff-places").textContent()).toBe(`${first - 1} → ${first}`);
     expectNoProblems(page);

@@ -74,7 +74,7 @@ browserTest(
     const tool = page.locator(".block-tool-schema .seen-toggle");
     await tool.focus();
     await page.keyboard.press("Enter");
-    expect(await tool.getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(() => tool.getAttribute("aria-expanded")).toBe("true");
     await page.locator(".block-tool-schema .json-tree").waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 640, height: 720 });

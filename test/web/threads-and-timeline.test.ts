@@ -132,7 +132,7 @@ browserTest(
     await takePicture(page, "help-light");
     await expectAccessible(page);
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expectNoProblems(page);
   },
   180_000,
