@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { hashToken } from "../../apps/server/access.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { expectFitsNarrowPage } from "./narrow-page.ts";
 import { type ServedPage, servePage } from "./served-page.ts";
 
 /** A thread that went back once, with a fork of what it was before and a fork of that fork. */
@@ -139,15 +140,7 @@ browserTest(
     await page.getByRole("heading", { name: "并排比较" }).waitFor();
     await page.locator(".side-events li").first().waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 640, height: 720 });
-    await page.getByRole("button", { name: "检查器" }).click();
-    await takePicture(page, "branches-zoom-zh");
-    await page.setViewportSize({ width: 360, height: 720 });
-    await takePicture(page, "branches-narrow-zh");
-    const isCut = await page
-      .locator(".tab-content[data-state=active]")
-      .evaluate((element) => element.scrollWidth > element.clientWidth);
-    expect(isCut).toBe(false);
+    await expectFitsNarrowPage(page, "branches");
     expectNoProblems(page, /status of 401/);
   },
   120_000,

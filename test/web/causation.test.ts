@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { TraceNode } from "../../projections/trace.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { expectFitsNarrowPage } from "./narrow-page.ts";
 import { serveScriptedThread } from "./scripted-thread.ts";
 import { importTeaShop, servePage } from "./served-page.ts";
 
@@ -78,15 +79,7 @@ browserTest(
     await expect.poll(() => rows.count()).toBe(3);
     await page.keyboard.press("Enter");
     await expectAccessible(page);
-    await page.setViewportSize({ width: 640, height: 720 });
-    await page.getByRole("button", { name: "检查器" }).click();
-    await takePicture(page, "causation-zoom-zh");
-    await page.setViewportSize({ width: 360, height: 720 });
-    await takePicture(page, "causation-narrow-zh");
-    const isCut = await page
-      .locator(".tab-content[data-state=active]")
-      .evaluate((element) => element.scrollWidth > element.clientWidth);
-    expect(isCut).toBe(false);
+    await expectFitsNarrowPage(page, "causation");
     expectNoProblems(page);
   },
   120_000,

@@ -2,6 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { expectFitsNarrowPage } from "./narrow-page.ts";
 import { type ServedPage, servePage } from "./served-page.ts";
 
 const message = (id: string, content: string, type = "human") => ({ id, type, content });
@@ -133,16 +134,7 @@ browserTest(
     expect(await itemOf(page, "m4").locator(".change-mark").textContent()).toBe("新增");
     await takePicture(page, "diff-zh");
     await expectAccessible(page);
-    // A page of 1280 px at a zoom of 200 %, and a phone.
-    await page.setViewportSize({ width: 640, height: 720 });
-    await page.getByRole("button", { name: "检查器" }).click();
-    await takePicture(page, "diff-zoom-zh");
-    await page.setViewportSize({ width: 360, height: 720 });
-    await takePicture(page, "diff-narrow-zh");
-    const isCut = await page
-      .locator(".tab-content[data-state=active]")
-      .evaluate((element) => element.scrollWidth > element.clientWidth);
-    expect(isCut).toBe(false);
+    await expectFitsNarrowPage(page, "diff");
     expectNoProblems(page);
   },
   120_000,

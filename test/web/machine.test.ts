@@ -4,6 +4,7 @@ import { layOutStatechart } from "../../apps/web/build/statechart-layout.ts";
 import { takenWays } from "../../apps/web/src/inspector/machine/taken-ways.ts";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { expectFitsNarrowPage } from "./narrow-page.ts";
 import { serveScriptedThread } from "./scripted-thread.ts";
 
 test("every state and every way of the lifecycle is laid out, inside of the picture", async () => {
@@ -125,15 +126,7 @@ browserTest(
     // No condition is left in English.
     const texts = await page.locator(".machine-ways dd").allTextContents();
     expect(texts.join("")).not.toMatch(/\b(?:it|run|the)\b/);
-    await page.setViewportSize({ width: 640, height: 720 });
-    await page.getByRole("button", { name: "检查器" }).click();
-    await takePicture(page, "machine-zoom-zh");
-    await page.setViewportSize({ width: 360, height: 720 });
-    await takePicture(page, "machine-narrow-zh");
-    const isCut = await page
-      .locator(".tab-content[data-state=active]")
-      .evaluate((element) => element.scrollWidth > element.clientWidth);
-    expect(isCut).toBe(false);
+    await expectFitsNarrowPage(page, "machine");
     expectNoProblems(page);
   },
   120_000,

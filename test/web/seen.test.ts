@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./accessibility.ts";
 import { browserTest, expectNoProblems, openPage, takePicture } from "./browser.ts";
+import { expectFitsNarrowPage } from "./narrow-page.ts";
 import { serveScriptedThread } from "./scripted-thread.ts";
 
 interface Timeline {
@@ -77,15 +78,7 @@ browserTest(
     await expect.poll(() => tool.getAttribute("aria-expanded")).toBe("true");
     await page.locator(".block-tool-schema .json-tree").waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 640, height: 720 });
-    await page.getByRole("button", { name: "检查器" }).click();
-    await takePicture(page, "seen-zoom-zh");
-    await page.setViewportSize({ width: 360, height: 720 });
-    await takePicture(page, "seen-narrow-zh");
-    const isCut = await page
-      .locator(".tab-content[data-state=active]")
-      .evaluate((element) => element.scrollWidth > element.clientWidth);
-    expect(isCut).toBe(false);
+    await expectFitsNarrowPage(page, "seen");
     expectNoProblems(page);
   },
   120_000,
