@@ -2,12 +2,17 @@ import type { SubscribeOptions, SubscriptionItem } from "./event-log.ts";
 import type { News } from "./news.ts";
 import type { TailPage } from "./tail.ts";
 
+/** `ended`: the log had nothing more, even when it was looked through farther than its last event. */
+export interface AsyncTailPage extends TailPage {
+  readonly ended?: boolean;
+}
+
 /** What a log on a server must offer for subscriptions; as `TailSource`, with answers that take time. */
 export interface AsyncTailSource {
   readonly news: News;
   /** Ordinal of the last event of the log, 0 when it is empty. Asked once, when the subscription is made. */
   end(): Promise<number>;
-  page(after: number): Promise<TailPage>;
+  page(after: number): Promise<AsyncTailPage>;
   toPosition(ordinal: number): string;
   /** @throws {InvalidPositionError} */
   fromPosition(position: string): number;
@@ -64,7 +69,8 @@ export function asyncTail(
         caughtUp = true;
         yield { kind: "caught-up", position };
       }
-      if (through === before) await news.beyond(seen, signal);
+      const isIdle = through === before || (page.ended === true && page.events.length === 0);
+      if (isIdle) await news.beyond(seen, signal);
     }
   }
   return items();

@@ -45,14 +45,22 @@ export function placeOf({ event, commitPosition }: KurrentResolved): number {
   return Number(event?.position?.commit ?? commitPosition ?? 0n);
 }
 
+function ownMetadata({ metadata }: KurrentRecord): WireMetadata | undefined {
+  const given = metadata as Partial<WireMetadata> | undefined;
+  return given?.hash && given.$causationId && given.recordedAt ? (given as WireMetadata) : undefined;
+}
+
+/** False: somebody else who uses the server wrote it. */
+export function isOwnEvent(record: KurrentRecord): boolean {
+  return ownMetadata(record) !== undefined;
+}
+
 /** @throws {DamagedEventError} somebody else wrote into the stream */
 export function decodeEvent(record: KurrentRecord, place: number): RecordedEvent {
   const version = Number(record.revision) + 1;
-  const given = record.metadata as Partial<WireMetadata> | undefined;
-  if (!given?.hash || !given.$causationId || !given.recordedAt) {
-    throw new DamagedEventError(record.streamId, version, "its metadata is not Threadfold's");
-  }
-  const { $causationId, $correlationId, recordedAt, id, hash, previousHash, ...rest } = given as WireMetadata;
+  const metadata = ownMetadata(record);
+  if (!metadata) throw new DamagedEventError(record.streamId, version, "its metadata is not Threadfold's");
+  const { $causationId, $correlationId, recordedAt, id, hash, previousHash, ...rest } = metadata;
   return {
     id: id ?? record.id,
     type: record.type,

@@ -1,11 +1,11 @@
 import type { RecordedEvent } from "../envelope.ts";
 import { chainStart } from "../hash-chain.ts";
+import type { AsyncTailPage } from "./async-tail.ts";
 import type { ReadOptions, StreamHead, StreamSummary } from "./event-log.ts";
-import type { KurrentFilter, KurrentResolved } from "./kurrentdb-client.ts";
-import { decodeEvent, placeOf } from "./kurrentdb-events.ts";
+import type { KurrentClient, KurrentFilter, KurrentRecord, KurrentResolved } from "./kurrentdb-client.ts";
+import { decodeEvent, isOwnEvent, placeOf } from "./kurrentdb-events.ts";
 import { errorType, type KurrentSession } from "./kurrentdb-session.ts";
 import { fromPosition } from "./position.ts";
-import type { TailPage } from "./tail.ts";
 
 export const eventsPerPage = 500;
 /** Our own notes of erased streams: no stream of a user has a name like it. */
@@ -43,12 +43,20 @@ export interface ErasureNote extends Erasure {
   readonly done?: true;
 }
 
+/** How far the end of the log was searched for the last event of a user, and which that was. */
+interface SearchedEnd {
+  readonly through: number;
+  readonly last: number;
+}
+
 interface PageWish {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
   readonly limit: number;
   /** Erasures were asked for when this reading began, and need not be again. */
   readonly erasuresKnown?: boolean;
+  /** Also finds out how far the server has come with all that was not asked for, so that it need not be read again. */
+  readonly pastOthers?: boolean;
 }
 
 interface StreamWindow {
@@ -57,19 +65,20 @@ interface StreamWindow {
   readonly count: number;
 }
 
-/** `ended`: the server has nothing after this page. */
-interface AllPage extends TailPage {
-  readonly ended: boolean;
-}
-
 export interface KurrentReader {
   read(stream: string, options: ReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /** Events of all streams after a place. */
-  after(place: number, wish: PageWish): Promise<AllPage>;
+  after(place: number, wish: PageWish): Promise<AsyncTailPage & { readonly ended: boolean }>;
   /** Place of the last event of the log; 0: none. */
   lastPlace(): Promise<number>;
   head(stream: string): Promise<StreamHead>;
   summaries(): Promise<ReadonlyMap<string, StreamSummary>>;
+}
+
+/** Place of the last event of anybody. */
+async function lastOfAll(client: KurrentClient): Promise<number> {
+  const [last] = await collect(client.readAll({ direction: "backwards", fromPosition: "end", maxCount: 1 }));
+  return last ? placeOf(last) : 0;
 }
 
 async function collect(events: AsyncIterable<KurrentResolved>): Promise<KurrentResolved[]> {
@@ -83,6 +92,7 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
   let erasuresRead = 0n;
   const known = new Map<string, StreamSummary>();
   let listedThrough = 0;
+  let searched: SearchedEnd | undefined;
 
   /** Undefined: the stream is tombstoned. */
   const page = (stream: string, { from, backwards, count }: StreamWindow) =>
@@ -108,13 +118,25 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
   const isTombstoned = async (stream: string) =>
     (await page(stream, { from: "end", backwards: true, count: 1 })) === undefined;
 
+  const forget = (stream: string, erasure: Erasure) => {
+    erased.set(stream, erasure);
+    searched = undefined;
+  };
+
+  /** Others may use the server, too: what they wrote is passed over. Theirs in a stream of ours is found on reading it. */
+  const isShown = (event: KurrentRecord) =>
+    ownStreams.test(event.streamId) &&
+    !systemTypes.test(event.type) &&
+    isOwnEvent(event) &&
+    !erased.has(event.streamId);
+
   /** The server keeps the events of tombstoned streams in $all until it is scavenged. */
   const readErasures = async () => {
     await readNotes();
     for (const [stream, erasure] of begun) {
       if (!(await isTombstoned(stream))) continue;
       begun.delete(stream);
-      erased.set(stream, erasure);
+      forget(stream, erasure);
     }
   };
 
@@ -127,7 +149,7 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         const { stream, version, hash, done } = event.data as ErasureNote;
         if (done) {
           begun.delete(stream);
-          erased.set(stream, { version, hash });
+          forget(stream, { version, hash });
         } else if (!erased.has(stream)) begun.set(stream, { version, hash });
         erasuresRead = event.revision + 1n;
       }
@@ -160,10 +182,12 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         else first = last.version + 1;
       }
     },
-    async after(place, { types, stream, limit, erasuresKnown = false }) {
+    async after(place, { types, stream, limit, erasuresKnown = false, pastOthers = false }) {
       const at = BigInt(place);
-      const found = await session.repeat((client) =>
-        collect(
+      // With one client, so that the same server answers both: another may not have come as far.
+      const { found, end } = await session.repeat(async (client) => ({
+        end: pastOthers ? await lastOfAll(client) : 0,
+        found: await collect(
           client.readAll({
             direction: "forwards",
             // Inclusive: the event at the place itself comes again.
@@ -172,7 +196,7 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
             filter: filterFor(types, stream),
           }),
         ),
-      );
+      }));
       const isNew = (resolved: KurrentResolved) => placeOf(resolved) > place;
       if (!erasuresKnown && found.some(isNew)) await readErasures();
       const wanted = types && new Set(types);
@@ -183,15 +207,21 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
         const at = placeOf(resolved);
         if (!event || at <= place || events.length >= limit) continue;
         through = at;
-        if (!ownStreams.test(event.streamId) || systemTypes.test(event.type)) continue;
-        if (erased.has(event.streamId) || (wanted && !wanted.has(event.type))) continue;
+        if (!isShown(event) || (wanted && !wanted.has(event.type))) continue;
         if (stream !== undefined && event.streamId !== stream) continue;
         events.push(decodeEvent(event, at));
       }
-      return { events, through, ended: found.length <= limit };
+      const ended = found.length <= limit;
+      return { events, through: ended ? Math.max(through, end) : through, ended };
     },
     async lastPlace() {
       await readErasures();
+      const before = searched;
+      let newest = 0;
+      const ending = (last: number) => {
+        searched = { through: newest, last };
+        return last;
+      };
       let from: bigint | undefined;
       for (let count = 10; ; count = eventsPerPage) {
         const at = from;
@@ -205,16 +235,13 @@ export function createKurrentReader(session: KurrentSession): KurrentReader {
             }),
           ),
         );
-        const last = found.find(
-          ({ event }) =>
-            event &&
-            ownStreams.test(event.streamId) &&
-            !systemTypes.test(event.type) &&
-            !erased.has(event.streamId),
-        );
-        if (last) return placeOf(last);
+        const [first] = found;
+        if (from === undefined && first) newest = placeOf(first);
+        const last = found.find(({ event }) => event && isShown(event));
+        if (last) return ending(placeOf(last));
         const oldest = found.at(-1);
-        if (!oldest || found.length < count) return 0;
+        if (!oldest || found.length < count) return ending(0);
+        if (before && placeOf(oldest) <= before.through) return ending(before.last);
         from = BigInt(placeOf(oldest));
       }
     },

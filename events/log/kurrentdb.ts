@@ -116,6 +116,7 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
     subscribe(subscribeOptions = {}) {
       const { types, stream } = subscribeOptions;
       let mark = 0;
+      let pastOthers = false;
       const items = asyncTail(
         {
           news,
@@ -125,7 +126,9 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
             return mark;
           },
           async page(after) {
-            const page = await reader.after(after, { types, stream, limit: eventsPerPage });
+            const page = await reader.after(after, { types, stream, limit: eventsPerPage, pastOthers });
+            // Once nothing comes any more, what others write must not be read again and again.
+            pastOthers = page.ended && page.events.length === 0;
             // Nothing that was asked for may be left before the mark.
             return page.ended ? { ...page, through: Math.max(page.through, mark) } : page;
           },
