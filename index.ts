@@ -169,6 +169,7 @@ export {
   NewerSchemaError,
 } from "./events/event-registry.ts";
 export type { Json, JsonObject } from "./events/json.ts";
+export { KeysElsewhereError } from "./events/keys/encryption-mark.ts";
 export { createFileKeyStore, KeyFileOpenToOthersError, KeyLockedError } from "./events/keys/files.ts";
 export { KeyDestroyedError, KeyMissingError, type KeyStore } from "./events/keys/key-store.ts";
 export { createMemoryKeyStore } from "./events/keys/memory.ts";

@@ -6,6 +6,7 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { createFileBlobs } from "./blobs/files.ts";
 import { createMemoryBlobs } from "./blobs/memory.ts";
 import { sha256 } from "./hash-chain.ts";
+import { createElsewhereKeys, isMarkedEncrypted, markEncrypted } from "./keys/encryption-mark.ts";
 import { createFileKeyStore } from "./keys/files.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import { createMemoryKeyStore } from "./keys/memory.ts";
@@ -27,7 +28,8 @@ export interface OpenStoreOptions extends SqliteOptions {
   readonly blobs?: BlobStore | string;
   /**
    * Encrypts the content of threads: with keys in files beside the log (`<log>.keys`, mode 0600), or in another key
-   * store. Default: on when that folder of keys is there, otherwise off.
+   * store. Default: on when that folder of keys is there, otherwise off; a store that was opened with keys before and is
+   * now opened without them refuses to show or add content (`KeysElsewhereError`). `false`: as it is stored.
    */
   readonly encrypt?: boolean | KeyStore;
 }
@@ -101,8 +103,9 @@ async function openSqliteStore(
     parts.keep(log);
     const chosen = await parts.blobs(blobs, () => createFileBlobs(join(folder, "blobs")));
     const store = { url, log, side, queue, blobs: chosen, folder, close: parts.close };
-    // A log that was begun with encryption is never gone on with in plain text by accident.
-    return encryptWith(store, encrypt ?? existsSync(keysFolder), () => createFileKeyStore(keysFolder));
+    return encryptWith(store, { encrypt, ...options }, existsSync(keysFolder), () =>
+      createFileKeyStore(keysFolder),
+    );
   });
 }
 
@@ -117,9 +120,20 @@ async function assemble(open: (parts: StoreParts) => Promise<Store>): Promise<St
   }
 }
 
-function encryptWith(store: Store, encrypt: boolean | KeyStore, ownKeys: () => KeyStore): Store {
-  if (encrypt === false) return store;
-  return withEncryption(store, encrypt === true ? ownKeys() : encrypt);
+/** A log that was begun with encryption is never gone on with in plain text by accident. */
+async function encryptWith(
+  store: Store,
+  { encrypt, readOnly = false }: OpenStoreOptions,
+  hasOwnKeys: boolean,
+  ownKeys: () => KeyStore,
+): Promise<Store> {
+  const keys = encrypt ?? hasOwnKeys;
+  if (encrypt === undefined && !hasOwnKeys && (await isMarkedEncrypted(store.side))) {
+    return withEncryption(store, createElsewhereKeys());
+  }
+  if (keys === false) return store;
+  if (!readOnly) await markEncrypted(store.side);
+  return withEncryption(store, keys === true ? ownKeys() : keys);
 }
 
 async function openPostgresStore(
@@ -143,7 +157,7 @@ async function openPostgresStore(
       folder: resolve(".threadfold", `postgres-${sha256(shown).slice(0, 16)}`),
       close: parts.close,
     };
-    return encryptWith(store, encrypt ?? (await keys.isUsed()), () => keys);
+    return encryptWith(store, { encrypt, ...options }, await keys.isUsed(), () => keys);
   });
 }
 
@@ -175,7 +189,7 @@ async function openKurrentStore(
       folder,
       close: parts.close,
     };
-    return encryptWith(store, encrypt ?? (await keys.isUsed()), () => keys.keys);
+    return encryptWith(store, { encrypt, ...options }, await keys.isUsed(), () => keys.keys);
   });
 }
 
@@ -197,6 +211,6 @@ async function openMemoryStore(url: string, { blobs, encrypt = false }: OpenStor
     const side = createMemorySide();
     const queue = createSideQueue(side);
     const store = { url, log, blobs: chosen, side, queue, folder, close: parts.close };
-    return encryptWith(store, encrypt, createMemoryKeyStore);
+    return encryptWith(store, { encrypt }, false, createMemoryKeyStore);
   });
 }

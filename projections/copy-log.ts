@@ -2,6 +2,7 @@ import { BlobMissingError, type BlobStore } from "../events/blobs/blob-store.ts"
 import { storedBlobs } from "../events/blobs/encrypting-blobs.ts";
 import type { RecordedEvent } from "../events/envelope.ts";
 import { type ChainHead, findBrokenLink } from "../events/hash-chain.ts";
+import { isMarkedEncrypted, markEncrypted } from "../events/keys/encryption-mark.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
 import type { EventLog, StreamHead } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
@@ -87,6 +88,7 @@ export async function copyLog(options: CopyOptions): Promise<CopyResult> {
   let [events, copied] = [0, 0];
   const progress = (): CopyProgress => ({ events, total, copied, blobs: blobs.copied });
 
+  if (await isMarkedEncrypted(from.side)) await markEncrypted(to.side);
   const mark = streams ? undefined : await readMark(source, to.side, from.url);
   events = mark?.events ?? 0;
   for await (const page of pagesOf(source, streams, mark?.position)) {

@@ -64,6 +64,8 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   ThreadHasChildrenError: exitCodes.conflict,
   ThreadNotEncryptedError: exitCodes.conflict,
   KeyDestroyedError: exitCodes.conflict,
+  KeyMissingError: exitCodes.conflict,
+  KeysElsewhereError: exitCodes.conflict,
   ProjectionConflict: exitCodes.conflict,
   ThreadBusyError: exitCodes.conflict,
   ThreadDiffersError: exitCodes.conflict,

@@ -14,9 +14,9 @@ export function createEncryptingSide(inner: SideStore, keys: ThreadKeys): SideSt
 
   const open = async (kind: string, record: SideRecord): Promise<SideRecord | undefined> => {
     if (typeof record.value !== "string") return record;
-    const found = await keys.find(keyIdOf(record.key));
-    if (found === undefined || found === "destroyed") return undefined;
     try {
+      const found = await keys.find(keyIdOf(record.key));
+      if (found === undefined || found === "destroyed") return undefined;
       const secret = purposeKey(found.key, "side");
       const plain = decrypt(secret, Buffer.from(record.value, "base64"), bound(kind, record.key));
       return { ...record, value: JSON.parse(plain.toString()) as Json };
