@@ -48,8 +48,9 @@ export async function collectBlobs(
   }
   if (old.size > 0 && !dryRun) {
     // Who put one of them again in the meantime gave it a new time.
-    for await (const { sha256, writtenAt } of blobs.list()) if (writtenAt >= latest) old.delete(sha256);
-    for (const sha256 of old.keys()) await blobs.delete(sha256);
+    for (const sha256 of [...old.keys()]) {
+      if (!(await blobs.delete(sha256, { writtenBefore: latest }))) old.delete(sha256);
+    }
   }
   const bytes = [...old.values()].reduce((sum, size) => sum + size, 0);
   return { blobs: count, unnamed: [...old.keys()].sort(), bytes };

@@ -26,6 +26,10 @@ export function needsRefresh(writtenAt: Date | undefined): boolean {
   return writtenAt !== undefined && Date.now() - writtenAt.getTime() > blobGraceMs / 2;
 }
 
+export interface DeleteBlobOptions {
+  readonly writtenBefore?: string;
+}
+
 /** Large content by the SHA-256 of its bytes. A blob is durable before the event that names it. */
 export interface BlobStore {
   /** The store underneath, when this one decrypts: bytes as they are stored, whose hashes are the digests. */
@@ -38,7 +42,11 @@ export interface BlobStore {
   /** @throws {BlobMissingError} @throws {BlobDamagedError} */
   get(sha256: string): Promise<Uint8Array>;
   has(sha256: string): Promise<boolean>;
-  delete(sha256: string): Promise<void>;
+  /**
+   * Deletes a blob; with `writtenBefore` (ISO 8601) only one that was put last before then. False: it was put since, and
+   * stays.
+   */
+  delete(sha256: string, options?: DeleteBlobOptions): Promise<boolean>;
   /** Digests of all blobs, with the time they were put last. */
   list(): AsyncIterable<{ readonly sha256: string; readonly size: number; readonly writtenAt: string }>;
 }

@@ -60,7 +60,7 @@ export function createEncryptingBlobs(inner: BlobStore, keys: ThreadKeys, keyId:
       return decrypt(secret, framed.ciphertext, framed.keyId);
     },
     has: (sha256) => inner.has(sha256),
-    delete: (sha256) => inner.delete(sha256),
+    delete: (sha256, options) => inner.delete(sha256, options),
     list: () => inner.list(),
   };
 }

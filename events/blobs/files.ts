@@ -66,14 +66,39 @@ export function createFileBlobs(folder: string): BlobStore {
     await syncFolder(folder);
   };
 
+  /** False: it was deleted in the meantime. */
+  const refresh = (sha256: string): Promise<boolean> =>
+    utimes(pathOf(sha256), new Date(), new Date()).then(
+      () => true,
+      (error: unknown) => {
+        if (isMissing(error)) return false;
+        throw error;
+      },
+    );
+
+  /** Out of the way first: whoever puts the blob from then on writes it anew. */
+  const deleteOld = async (sha256: string, writtenBefore: string): Promise<boolean> => {
+    const away = join(folderOf(sha256), `.${sha256}.${randomUUID()}`);
+    try {
+      await rename(pathOf(sha256), away);
+    } catch (error) {
+      if (isMissing(error)) return true;
+      throw error;
+    }
+    const isOld = (await stat(away)).mtime.toISOString() < writtenBefore;
+    if (isOld) await rm(away, { force: true });
+    else await rename(away, pathOf(sha256));
+    return isOld && (await timeOf(sha256)) === undefined;
+  };
+
   return {
     has: async (sha256) => digestForm.test(sha256) && (await timeOf(sha256)) !== undefined,
     async put(content, mimeType) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       const sha256 = digest(bytes);
       const writtenAt = await timeOf(sha256);
-      if (writtenAt === undefined) await write(sha256, bytes);
-      else if (needsRefresh(writtenAt)) await utimes(pathOf(sha256), new Date(), new Date());
+      const isThere = writtenAt !== undefined && (!needsRefresh(writtenAt) || (await refresh(sha256)));
+      if (!isThere) await write(sha256, bytes);
       return { sha256, mimeType, size: bytes.length };
     },
     async get(sha256) {
@@ -87,8 +112,12 @@ export function createFileBlobs(folder: string): BlobStore {
       if (digest(bytes) !== sha256) throw new BlobDamagedError(sha256);
       return bytes;
     },
-    async delete(sha256) {
-      await rm(pathOf(sha256), { force: true });
+    async delete(sha256, { writtenBefore } = {}) {
+      const writtenAt = await timeOf(sha256);
+      if (writtenBefore === undefined) await rm(pathOf(sha256), { force: true });
+      else if (writtenAt && writtenAt.toISOString() >= writtenBefore) return false;
+      else return deleteOld(sha256, writtenBefore);
+      return true;
     },
     async *list() {
       let folders: string[];

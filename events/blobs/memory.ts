@@ -19,8 +19,11 @@ export function createMemoryBlobs(): BlobStore {
       return blob.bytes.slice();
     },
     has: async (sha256) => blobs.has(sha256),
-    async delete(sha256) {
+    async delete(sha256, { writtenBefore } = {}) {
+      const blob = blobs.get(sha256);
+      if (blob && writtenBefore !== undefined && blob.writtenAt >= writtenBefore) return false;
       blobs.delete(sha256);
+      return true;
     },
     async *list() {
       for (const [sha256, { bytes, writtenAt }] of [...blobs])

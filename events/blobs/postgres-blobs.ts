@@ -40,9 +40,15 @@ export function createPostgresBlobs(session: PostgresSession, schema: string): B
       if (digest(bytes) !== sha256) throw new BlobDamagedError(sha256);
       return bytes;
     },
-    async delete(sha256) {
-      if (!digestForm.test(sha256)) return;
-      await session.query("repeatable", `DELETE FROM ${table} WHERE sha256 = $1`, [bytesOf(sha256)]);
+    async delete(sha256, { writtenBefore } = {}) {
+      if (!digestForm.test(sha256)) return true;
+      const isOld = writtenBefore === undefined ? "" : " AND written_at < $2::timestamptz";
+      const values = writtenBefore === undefined ? [] : [writtenBefore];
+      await session.query("repeatable", `DELETE FROM ${table} WHERE sha256 = $1${isOld}`, [
+        bytesOf(sha256),
+        ...values,
+      ]);
+      return writtenBefore === undefined || (await timeOf(sha256)) === undefined;
     },
     async *list() {
       const text = `

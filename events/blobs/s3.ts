@@ -167,9 +167,15 @@ export async function openS3Blobs(url: string): Promise<S3Blobs> {
       if (digest(bytes) !== sha256) throw new BlobDamagedError(sha256);
       return new Uint8Array(bytes);
     },
-    async delete(sha256) {
-      if (!digestForm.test(sha256)) return;
+    async delete(sha256, { writtenBefore } = {}) {
+      if (!digestForm.test(sha256)) return true;
+      if (writtenBefore !== undefined) {
+        // The service cannot compare and delete at once: between the two is one answer's time.
+        const head = await headOf(sha256);
+        if (head?.LastModified && head.LastModified.toISOString() >= writtenBefore) return false;
+      }
       await orMissing(() => client.send(new s3.DeleteObjectCommand(at(sha256))));
+      return true;
     },
     async *list() {
       for (let token: string | undefined; ; ) {

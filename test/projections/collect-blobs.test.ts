@@ -52,6 +52,23 @@ describe.each([{ encrypt: false }, { encrypt: true }])("blobs without events, %j
     expect((await collectBlobs(store, { graceMs: 0 })).unnamed).toEqual([young]);
   });
 
+  test("stay when they are put again while others are being deleted", async () => {
+    const stored = store.blobs.stored ?? store.blobs;
+    const old = await Promise.all(["one", "two", "three"].map((text) => stored.put(text, "text/plain")));
+    for (const { sha256 } of old) await age(sha256, 3 * blobGraceMs);
+    let deleted = 0;
+    const blobs = {
+      ...stored,
+      async delete(...args: Parameters<typeof stored.delete>) {
+        const again = ["one", "two", "three"].find((_, index) => old[index]?.sha256 !== args[0]);
+        if (deleted++ === 0) await stored.put(again ?? "", "text/plain");
+        return stored.delete(...args);
+      },
+    };
+    expect((await collectBlobs({ log: store.log, blobs })).unnamed).toHaveLength(2);
+    expect(await digests()).toHaveLength(1);
+  });
+
   test("are young again when they are put again, so that the event that comes next finds its blob", async () => {
     const { sha256 } = await store.blobs.put("put twice", "text/plain");
     await age(sha256, 3 * blobGraceMs);

@@ -73,6 +73,18 @@ export function describeBlobStore(
       expect(await listed()).toEqual([]);
     });
 
+    it("deletes only what was put before a time, when one is given", async () => {
+      const { sha256: digest } = await blobs.put("put since", "text/plain");
+      const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+      expect(await blobs.delete(digest, { writtenBefore: at(-60_000) })).toBe(false);
+      expect(new TextDecoder().decode(await blobs.get(digest))).toBe("put since");
+      expect(await blobs.delete(digest, { writtenBefore: at(60_000) })).toBe(true);
+      expect(await blobs.has(digest)).toBe(false);
+      expect(await blobs.delete(digest, { writtenBefore: at(60_000) })).toBe(true);
+      await blobs.put("put since", "text/plain");
+      expect(await blobs.has(digest)).toBe(true);
+    });
+
     it.each(["", "abc", "../../etc/passwd", "A".repeat(64)])(
       "has nothing under a name that is no digest: %j",
       async (bad) => {
