@@ -40,7 +40,10 @@ export interface AgentOptions {
     /** Milliseconds after which a tool call is given up; default none. */
     readonly toolTimeoutMs?: number;
   };
-  /** What to do with an open run whose owner is gone: close it (default) or go on. */
+  /**
+   * What to do with an open run whose owner is gone: close it (default) or go on. With `continue` a run whose store went
+   * away stays open, too: its result is `failed`, and the next run of the thread goes on with it first.
+   */
   readonly recovery?: "close" | "continue";
   /** A second input while a run is open: refuse it (default), wait in line, or cancel the open run first. */
   readonly whenBusy?: "reject" | "enqueue" | "interrupt";

@@ -81,9 +81,11 @@ export function endQueuedRun(
   return internalsOf(agent).threads.use(run.threadId, async (thread) => {
     const search = searchStart(thread.environment.store.log, thread.stream, run);
     for (;;) {
-      signal.throwIfAborted();
       if (!thread.active) await thread.appender.catchUp();
       const { version, facts } = thread.appender.view;
+      // While this process is alive nobody else goes on with a run of its own that it lost.
+      const isLost = !thread.active && facts.run?.owner === thread.environment.lease.owner;
+      if (!isLost) signal.throwIfAborted();
       const isStarted = await search.upTo(version);
       if (facts.run) {
         await waitForChange(thread, signal);

@@ -27,6 +27,7 @@ import {
 } from "./run-scope.ts";
 import { ReleaseError, releaseHooks } from "./steps/run-hooks.ts";
 import type { AttributedDraft } from "./steps/step-contract.ts";
+import { isStoreAway } from "./store-away.ts";
 import type { PlannedEvent } from "./thread-append.ts";
 import type { ThreadView } from "./thread-view.ts";
 
@@ -51,6 +52,8 @@ export interface RunEnd {
  *
  * @param cancelReason why it was cancelled, when it was
  * @throws {RunLostError} another process ended it; nothing was recorded
+ * @throws {LogUnavailableError} @throws {AppendOutcomeUnknownError} the store went away, and with `recovery: "continue"`
+ *   the run stays open: it goes on when somebody comes back to the thread
  */
 export async function settleRun(
   scope: RunScope,
@@ -61,6 +64,8 @@ export async function settleRun(
   scope.closed = true;
   await scope.appender.settled();
   if (scope.abandoned) throw new RunLostError(scope.threadId, scope.runId);
+  const { ending, error } = settlement;
+  if (ending === "failed" && scope.environment.recovery === "continue" && isStoreAway(error)) throw error;
   const released = await release(scope);
   const pending = takePending(scope);
   const failure =

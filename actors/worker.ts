@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { AppendOutcomeUnknownError, LogUnavailableError } from "../events/log/event-log.ts";
 import { createNews } from "../events/log/news.ts";
 import type { ClaimedRun, RunQueue } from "../events/queue/run-queue.ts";
 import type { Agent, RunStatus } from "./agent-contract.ts";
@@ -8,6 +7,7 @@ import { mintId } from "./mint-id.ts";
 import { readQueuedRequest } from "./queued-request.ts";
 import { endQueuedRun } from "./queued-run.ts";
 import { AgentClosedError } from "./registry.ts";
+import { isStoreAway } from "./store-away.ts";
 
 export interface WorkerOptions {
   /** Made by `createAgent`. With `recovery: "continue"` it goes on with the runs of workers that died; otherwise those fail. */
@@ -62,14 +62,8 @@ class LeftToOthers extends Error {}
 const entriesLookedAt = 1000;
 const renewalsPerLease = 3;
 const maxBackOffMs = 10_000;
-
-function isPassing(error: unknown): boolean {
-  return (
-    error instanceof LogUnavailableError ||
-    error instanceof AppendOutcomeUnknownError ||
-    error instanceof AgentClosedError
-  );
-}
+/** Times that a run is tried again while the store is away, some three minutes; then it is given back. */
+const triesWithoutStore = 25;
 
 /** Runs at hand, by run id. */
 type Hand = Map<
@@ -104,6 +98,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const news = createNews();
   let idle = false;
 
+  const backOff = (failures: number) => Math.min(maxBackOffMs, pollMs * 2 ** failures);
   const queueOf = async (): Promise<RunQueue> => (await agent.store()).queue;
   const report = (run: ClaimedRun, outcome: WorkedRun["outcome"], reason?: string) => {
     const { runId, threadId, attempt } = run;
@@ -124,17 +119,31 @@ export function createWorker(options: WorkerOptions): Worker {
     if (runId === run.runId && status === "running") await thread.cancel(reason);
   };
 
+  /** Tries again here: the run is this process's own, so nobody else would go on with it while this one lives. */
+  const whenStoreIsBack = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isStoreAway(error) || tries >= triesWithoutStore || stopping.signal.aborted) throw error;
+        onError?.(error);
+        await pause(backOff(tries), undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+    }
+  };
+
   const work = async (run: ClaimedRun, left: AbortSignal): Promise<void> => {
     const request = readQueuedRequest(run.request);
     if (!request)
       return setAside(run, "its request cannot be read: it was erased, or queued by a newer version");
     if (run.attempt > maxAttempts) return giveUp(run);
     try {
-      const status = await endQueuedRun(agent, run, request, left);
-      await (await queueOf()).finish(id, run.runId);
+      const status = await whenStoreIsBack(() => endQueuedRun(agent, run, request, left));
+      await whenStoreIsBack(async () => (await queueOf()).finish(id, run.runId));
       report(run, status);
     } catch (error) {
-      if (error instanceof LeftToOthers || isPassing(error)) throw error;
+      if (error instanceof LeftToOthers || error instanceof AgentClosedError || isStoreAway(error))
+        throw error;
       await setAside(run, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     }
   };
@@ -209,7 +218,7 @@ export function createWorker(options: WorkerOptions): Worker {
         }
       } catch (error) {
         onError?.(error);
-        await rest(seen, Math.min(maxBackOffMs, pollMs * 2 ** failures));
+        await rest(seen, backOff(failures));
         failures += 1;
       }
     }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AIMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Agent, AgentOptions } from "../../actors/agent-contract.ts";
@@ -438,6 +439,79 @@ test("a worker that was too busy to renew a claim does not run the same run twic
   await eventually(() => worked).toMatchObject([{ runId: "r", outcome: "completed" }]);
   expect(runs()).toBe(1);
   expect(worker.size).toBe(0);
+});
+
+/** Lets a handle of the store fail from its first append of a type on, for as long as is said, and once more. */
+function goesAway(store: Store, type: string, isBack: () => boolean): { readonly refused: () => number } {
+  const { append } = store.log;
+  let away = false;
+  let refused = 0;
+  Object.assign(store.log, {
+    append: async (...given: Parameters<typeof append>) => {
+      away ||= refused === 0 && given[1].some((event) => event.type === type);
+      if (!away) return append(...given);
+      refused += 1;
+      away = !isBack();
+      throw new LogUnavailableError("away");
+    },
+  });
+  return { refused: () => refused };
+}
+
+describe("a run whose store goes away in the middle", () => {
+  test.each(["RunStarted", "ToolCallStarted", "ToolCallCompleted", "RunCompleted"])(
+    "goes on when the store is back: lost at %s",
+    async (type) => {
+      const { tool, open, runs } = gate();
+      open();
+      await queueRun(storeOf(1), { threadId: "t", input: "go" }, { runId: "r" });
+      let times = 0;
+      const away = goesAway(storeOf(0), type, () => ++times > 3);
+      const errors: unknown[] = [];
+      const model = new ScriptedModel({
+        answers: async (messages) =>
+          messages.at(-1)?.getType() === "human" ? callsTools(["wait", {}]) : new AIMessage("done"),
+      });
+      const agent = agentOn(0, { model, tools: [tool] });
+      const { worked } = workerOf(agent, { onError: (error) => errors.push(error) });
+      await eventually(() => worked).toMatchObject([{ runId: "r", attempt: 1, outcome: "completed" }]);
+      expect(away.refused()).toBeGreaterThan(3);
+      expect(errors.length).toBeGreaterThan(0);
+      expect(runs()).toBe(1);
+      const types = await typesOf(agent.thread("t"));
+      expect(types).not.toContain("RunFailed");
+      expect(types.filter((one) => one === "RunStarted")).toHaveLength(1);
+      expect(await storeOf(1).queue.list(1)).toEqual([]);
+    },
+  );
+
+  test("fails when its agent continues none", async () => {
+    const { tool, open } = gate();
+    open();
+    await queueRun(storeOf(1), { threadId: "t", input: "go" });
+    goesAway(storeOf(0), "ToolCallCompleted", () => true);
+    const agent = agentOn(0, { model: waits(), tools: [tool], recovery: "close" });
+    const { worked } = workerOf(agent);
+    await eventually(() => worked).toMatchObject([{ outcome: "failed" }]);
+    expect(await dataOf(agent.thread("t"), "RunFailed")).toMatchObject([
+      { error: { name: "LogUnavailableError" } },
+    ]);
+  });
+
+  test("that no worker has fails, stays open, and goes on before the next run of the thread", async () => {
+    const agent = agentOn(0, { model: new ScriptedModel({ answers: ["one", "two", "three"] }) });
+    goesAway(storeOf(0), "RunCompleted", () => true);
+    const thread = agent.thread("t");
+    expect(await thread.run("go").result).toMatchObject({
+      status: "failed",
+      error: { name: "LogUnavailableError" },
+    });
+    expect((await thread.info()).status).toBe("running");
+    const { status } = await thread.run("again", { whenBusy: "enqueue" }).result;
+    expect(status).toBe("completed");
+    const types = await typesOf(thread);
+    expect(types.filter((type) => type === "RunCompleted")).toHaveLength(2);
+  });
 });
 
 test("a worker whose store is away says so, and goes on when it is back", async () => {
