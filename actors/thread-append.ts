@@ -8,6 +8,7 @@ import {
   type AppendResult,
   type EventLog,
   EventTooLargeError,
+  eventOverheadBytes,
   maxAppendBytes,
   VersionConflict,
 } from "../events/log/event-log.ts";
@@ -241,7 +242,7 @@ function bytesOf(event: unknown): number {
 
 /** True when no event by itself is too large, so that smaller batches help. */
 function fits(events: readonly NewEvent[]): boolean {
-  const total = events.reduce((sum, event) => sum + bytesOf(event), 0);
+  const total = events.reduce((sum, event) => sum + bytesOf(event) + eventOverheadBytes, 0);
   return events.length > 1 && total > maxAppendBytes / 2;
 }
 

@@ -110,8 +110,10 @@ export interface EventLog {
 
 /** Largest event, as JSON text in UTF-8 bytes. The same in every store, so that a log can move. */
 export const maxEventBytes = 512 * 1024;
-/** Largest append, as the sum of its events. */
+/** Largest append, as the sum of its events, each with `eventOverheadBytes` on top. */
 export const maxAppendBytes = 1_000_000;
+/** What an event takes in an append beside its JSON: its two hashes, and what the protocols of servers add. */
+export const eventOverheadBytes = 256;
 
 export class VersionConflict extends Error {
   override readonly name = "VersionConflict";

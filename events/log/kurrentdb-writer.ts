@@ -4,7 +4,9 @@ import type { Json } from "../json.ts";
 import {
   AppendOutcomeUnknownError,
   type AppendResult,
+  EventTooLargeError,
   type ExpectedVersion,
+  eventOverheadBytes,
   StreamDeletedError,
   type StreamHead,
   VersionConflict,
@@ -31,6 +33,7 @@ export interface KurrentWriter {
 }
 
 const maxStreams = 2000;
+const tooLargeType = "maximum-append-size-exceeded";
 
 export function createKurrentWriter(
   session: KurrentSession,
@@ -159,6 +162,7 @@ export function createKurrentWriter(
         if (type === "stream-deleted") throw new StreamDeletedError(stream);
         if (isTransient(error)) lost = error;
         else if (type === "") throw error;
+        else if (type === tooLargeType) throw tooLarge(stream, prepared, error);
         else if (type !== "wrong-expected-version") throw session.unavailable(error);
       }
       if (lost !== undefined && !(await session.backOff(startedAt, attempt)))
@@ -168,6 +172,16 @@ export function createKurrentWriter(
       });
       isFresh = true;
     }
+  };
+
+  /** The server was told to take less than the stores agree on. */
+  const tooLarge = (stream: string, prepared: readonly PreparedEvent[], error: unknown) => {
+    const { maxAppendSize = 0 } = error as { readonly maxAppendSize?: number };
+    const bytes = prepared.reduce(
+      (sum, one) => sum + Buffer.byteLength(one.dataText) + eventOverheadBytes,
+      0,
+    );
+    return new EventTooLargeError(stream, `An append of ${prepared.length} events`, bytes, maxAppendSize);
   };
 
   const outcomeUnknown = (stream: string, cause: unknown) => {

@@ -1,7 +1,13 @@
 import { canonicalJson } from "../canonical-json.ts";
 import type { NewEvent } from "../envelope.ts";
 import { storableJson } from "../storable-json.ts";
-import { checkStreamName, EventTooLargeError, maxAppendBytes, maxEventBytes } from "./event-log.ts";
+import {
+  checkStreamName,
+  EventTooLargeError,
+  eventOverheadBytes,
+  maxAppendBytes,
+  maxEventBytes,
+} from "./event-log.ts";
 import { checkText } from "./storable-text.ts";
 
 /** An event that every store can hold, with the JSON text of its data. */
@@ -69,7 +75,7 @@ function checkSizes(stream: string, prepared: readonly PreparedEvent[]): void {
   for (const { event } of prepared) {
     const bytes = exactBytes(event);
     if (bytes > maxEventBytes) throw new EventTooLargeError(stream, event.type, bytes, maxEventBytes);
-    total += bytes;
+    total += bytes + eventOverheadBytes;
   }
   if (total > maxAppendBytes) {
     throw new EventTooLargeError(stream, `A batch of ${prepared.length} events`, total, maxAppendBytes);

@@ -3,6 +3,7 @@ import { chainStart, sealEvents } from "../../../events/hash-chain.ts";
 import {
   type EventLog,
   EventTooLargeError,
+  eventOverheadBytes,
   InvalidNameError,
   maxAppendBytes,
   maxEventBytes,
@@ -151,6 +152,14 @@ export function describeContent(current: () => EventLog): void {
         limit: maxAppendBytes,
       });
       await log.append(stream, batch.slice(1), { expectedVersion: 0 });
+    });
+
+    it("takes as many small events at once as the limit allows, and refuses one more", async () => {
+      const one = JSON.stringify(newEvent({ data: {} })).length + eventOverheadBytes;
+      const most = Math.floor(maxAppendBytes / one);
+      await log.append(stream, newEvents(most, { data: {} }), { expectedVersion: 0 });
+      const refused = log.append(stream, newEvents(most + 1, { data: {} }), { expectedVersion: most });
+      await expect(refused).rejects.toThrow(EventTooLargeError);
     });
 
     it.each(["", "$system", "-a", "a b", "a@b", "ä", "x".repeat(201)])("refuses the name %j", async (bad) => {

@@ -52,6 +52,15 @@ async function refusal(url: string, kind: typeof LogUnavailableError | typeof Lo
   return [...messages].join();
 }
 
+test("an append that is larger than the server was told to take is refused as too large", async () => {
+  const { url } = await start({ maxAppendBytes: 10_000 });
+  const log = await open(url);
+  const append = log.append(stream, newEvents(40), { expectedVersion: 0 });
+  await expect(append).rejects.toMatchObject({ name: "EventTooLargeError", limit: 10_000 });
+  expect((await log.head(stream)).version).toBe(0);
+  await log.append(stream, newEvents(2), { expectedVersion: 0 });
+});
+
 /** A folder with files of an authority, whose name has a space. */
 async function authorities() {
   const folder = await mkdtemp(join(tmpdir(), "threadfold-tls-"));

@@ -71,6 +71,8 @@ export interface DoubleOptions {
   /** Default 24.10.14. */
   readonly version?: string;
   readonly batchAppend?: boolean;
+  /** Largest append that the server takes. Default 1 MiB. */
+  readonly maxAppendBytes?: number;
   /** PEM texts: speaks TLS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** `user:password` of the only one who may read and write. Default: everybody may, whoever they say they are. */
@@ -98,7 +100,7 @@ const permissionDenied = 7;
  */
 export async function startEventStoreDouble(options: DoubleOptions = {}): Promise<EventStoreDouble> {
   const { version = "24.10.14", batchAppend = true, serverFeatures = true, tls, user } = options;
-  let storage = createStorage();
+  let storage = createStorage(options.maxAppendBytes);
   const faults: Faults = { appends: [], reads: [], tombstones: [] };
   let port = 0;
   let server: InstanceType<typeof grpc.Server> | undefined;
@@ -328,7 +330,7 @@ export async function startEventStoreDouble(options: DoubleOptions = {}): Promis
       return storage;
     },
     clear() {
-      storage = createStorage();
+      storage = createStorage(options.maxAppendBytes);
     },
     faults,
     start,

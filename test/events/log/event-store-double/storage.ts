@@ -43,9 +43,9 @@ export interface Storage {
 }
 
 /** Default of servers up to 25.0 (`MaxAppendSize` in ClusterVNodeOptions.cs). */
-const maxAppendBytes = 1024 * 1024;
+const defaultMaxAppendBytes = 1024 * 1024;
 
-export function createStorage(): Storage {
+export function createStorage(maxAppendBytes = defaultMaxAppendBytes): Storage {
   const streams = new Map<string, StoredStream>();
   const all: StoredRecord[] = [];
   const listeners = new Set<() => void>();
