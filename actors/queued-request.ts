@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { threadStream } from "../events/envelope.ts";
 import type { Json } from "../events/json.ts";
+import { checkStreamName } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
 import { lazySchema } from "../events/zod.ts";
 import type { RunInput, RunOptions } from "./agent-contract.ts";
@@ -57,7 +58,7 @@ export function readQueuedRequest(request: Json): QueuedRequest | undefined {
  * it runs once.
  *
  * @throws {NotJsonError} input, answers or options are no plain JSON
- * @throws {InvalidTextError} @throws {LogUnavailableError}
+ * @throws {InvalidNameError} @throws {InvalidTextError} @throws {LogUnavailableError}
  * @example
  * const { runId, threadId } = await queueRun(store, { threadId: "t1", input: "hello" });
  */
@@ -68,6 +69,7 @@ export async function queueRun(
 ): Promise<{ readonly runId: string; readonly threadId: string }> {
   const { agent = "agent", runId = mintId(), ...given } = options;
   const { threadId = mintId(), ...asked } = run;
+  checkStreamName(threadStream(threadId));
   // A run of this id may have been run before it is queued again.
   const { version } =
     options.runId === undefined ? await store.log.head(threadStream(threadId)) : { version: 0 };

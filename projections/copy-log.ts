@@ -47,6 +47,8 @@ export interface CopyProgress {
 }
 
 export interface CopyResult extends CopyProgress {
+  /** Of `events`, those that an earlier copy from this source brought over: they were not looked at again. */
+  readonly before: number;
   /** Digests that events name and the source does not have. */
   readonly missingBlobs: readonly string[];
   /** Streams that were erased in the source, and now in the target. */
@@ -123,7 +125,13 @@ export async function copyLog(options: CopyOptions): Promise<CopyResult> {
     if (signal?.aborted) break;
   }
   const erased = signal?.aborted ? [] : await copyErasures(source, target, streams);
-  return { ...progress(), missingBlobs: blobs.missing(), erased, refused: [...refused] };
+  return {
+    ...progress(),
+    before: mark?.events ?? 0,
+    missingBlobs: blobs.missing(),
+    erased,
+    refused: [...refused],
+  };
 }
 
 async function countEvents(log: EventLog, streams: readonly string[] | undefined): Promise<number> {

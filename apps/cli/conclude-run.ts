@@ -57,9 +57,11 @@ export async function concludeRun(session: Session, result: RunResult): Promise<
   if (options.json) await terminal.json(document);
   if (options.ndjson) await terminal.record({ kind: "result", ...document });
   if (result.error) {
-    const hint = isUnreachable(result.error)
-      ? " The model's server did not answer. Look for servers with: threadfold doctor --probe"
-      : "";
+    const isOfStore = /^(?:Log|Blobs)Unavailable/.test(result.error.name);
+    const hint =
+      isUnreachable(result.error) && !isOfStore
+        ? " The model's server did not answer. Look for servers with: threadfold doctor --probe"
+        : "";
     const shown = new Error(`${result.error.message}${hint}`);
     shown.name = result.error.name;
     reportError(shown, terminal, options.debug === true);

@@ -381,6 +381,16 @@ describe("two workers", () => {
   });
 });
 
+test.each(["有效的", "a b", "x".repeat(300), "a\u0000"])(
+  "no run is queued for %j, which no thread can be called",
+  async (threadId) => {
+    await expect(queueRun(storeOf(0), { threadId, input: "go" })).rejects.toMatchObject({
+      name: "InvalidNameError",
+    });
+    expect(await storeOf(0).queue.list(1)).toEqual([]);
+  },
+);
+
 describe("a worker that stops", () => {
   test("takes no more runs and lets the one at hand end", async () => {
     const { tool, began, open } = gate();

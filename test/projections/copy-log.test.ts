@@ -57,6 +57,7 @@ test("ids, versions, times and hashes are the same, and blobs come along", async
   const result = await copyLog({ from, to, onProgress: ({ events }) => seen.push(events) });
   expect(result).toEqual({
     events: 1205,
+    before: 0,
     total: 1205,
     copied: 1205,
     blobs: 1,

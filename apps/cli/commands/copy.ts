@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "@commander-js/extra-typings";
 import type { SubscriptionItem } from "../../../events/log/event-log.ts";
 import type { Store } from "../../../events/store.ts";
@@ -21,10 +22,21 @@ export function define(command: Command, session: Session): void {
       const { copyLog } = await import("../../../projections/copy-log.ts");
       const bar = terminal.interactive ? showBar(terminal) : undefined;
       const copy: CopyOptions = { from: source, to: target, signal, ...(bar && { onProgress: bar }) };
+      /** Between attempts while a store is away: it was there once. */
+      const sayAway = async (error: unknown) => {
+        const { isStoreAway } = await import("../../../actors/store-away.ts");
+        if (!isStoreAway(error)) throw error;
+        terminal.say(`${error instanceof Error ? error.message : error} Trying again.`);
+        await pause(awayMs, undefined, { signal }).catch(() => undefined);
+      };
       for (let isFirst = true; ; isFirst = false) {
         // From before the copy on: what is added while it runs is not waited for.
         const news = follow ? source.log.subscribe({ after: "end", signal }) : undefined;
-        const result = await copyLog(copy);
+        const result = await copyLog(copy).catch(isFirst ? undefined : sayAway);
+        if (!result) {
+          if (signal.aborted) return session.exitWith(exitCodes.interrupted);
+          continue;
+        }
         if (bar) terminal.talk("\r\u001b[K");
         if (isFirst || result.copied > 0 || result.erased.length > 0) {
           if (options.json && !follow) await terminal.json(result);
@@ -33,7 +45,7 @@ export function define(command: Command, session: Session): void {
         }
         if (signal.aborted) return session.exitWith(exitCodes.interrupted);
         if (!news) return;
-        await firstEvent(news);
+        await firstEvent(news).catch(sayAway);
         if (signal.aborted) return;
       }
     });
@@ -53,6 +65,8 @@ async function firstEvent(items: AsyncIterable<SubscriptionItem>): Promise<void>
   }
 }
 
+/** Milliseconds. */
+const awayMs = 1_000;
 const barWidth = 24;
 
 function showBar(terminal: Terminal): (progress: CopyProgress) => void {
@@ -65,9 +79,13 @@ function showBar(terminal: Terminal): (progress: CopyProgress) => void {
 }
 
 function describeResult(terminal: Terminal, result: CopyResult): void {
-  const { copied, events, blobs, missingBlobs, erased, refused } = result;
+  const { copied, events, before, blobs, missingBlobs, erased, refused } = result;
   const had = copied === 0 ? "nothing was missing" : `${copied} events copied`;
-  terminal.say(`${events} events verified, ${had}, ${blobs} blobs copied.`);
+  terminal.say(`${events - before} events verified, ${had}, ${blobs} blobs copied.`);
+  if (before > 0)
+    terminal.say(
+      `Copied before and not looked at again: ${before} events. To check a store: threadfold verify --all`,
+    );
   if (erased.length > 0) terminal.say(`Erased as in the source: ${erased.join(", ")}`);
   if (refused.length > 0) terminal.say(`Erased in the target, not copied: ${refused.join(", ")}`);
   if (missingBlobs.length > 0)

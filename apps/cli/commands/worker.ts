@@ -5,6 +5,19 @@ import type { Session } from "../session.ts";
 import { stopSignal } from "../stop-signal.ts";
 import { wholeNumber } from "../whole-number.ts";
 
+const entriesLookedAt = 1000;
+
+/** Runs that wait for agents of other names are easily taken for lost. */
+async function tellOfOthers(session: Session, agent: string): Promise<void> {
+  const entries = await (await session.store()).queue.list(entriesLookedAt);
+  const others = entries.filter((entry) => entry.agent !== agent);
+  if (others.length === 0) return;
+  const names = [...new Set(others.map((entry) => entry.agent))].join(", ");
+  session.terminal.say(
+    `${others.length} runs wait for other agents (${names}); this one is called ${agent}. See them with: threadfold queue`,
+  );
+}
+
 /** `threadfold worker` */
 export function define(command: Command, session: Session): void {
   command
@@ -55,5 +68,6 @@ export function define(command: Command, session: Session): void {
       terminal.say(`Working on the queued runs of agent ${agent.name}. Ctrl-C stops.`);
       const stopped = stopSignal(signal);
       await (untilIdle ? Promise.race([worker.whenIdle(), stopped]) : stopped);
+      if (untilIdle) await tellOfOthers(session, agent.name);
     });
 }

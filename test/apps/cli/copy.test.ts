@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../../events/open-store.ts";
+import { startEventStoreDouble } from "../../events/log/event-store-double/server.ts";
 import { newEvents } from "../../events/log/new-events.ts";
 import {
   hasPostgres,
@@ -30,7 +31,8 @@ test("a store is copied once, and a second time nothing is missing", async () =>
   expect(missingBlobs).toEqual([]);
   const second = await cli(args, { cwd });
   expect(second).toMatchObject({ code: 0, stdout: "" });
-  expect(second.stderr).toContain(`${events} events verified, nothing was missing`);
+  expect(second.stderr).toContain("0 events verified, nothing was missing");
+  expect(second.stderr).toContain(`Copied before and not looked at again: ${events} events.`);
   const exported = (store: string) => cli(["export", "parent", "--store", store], { cwd });
   expect((await exported("sqlite:copy.db")).stdout).toBe((await exported(from)).stdout);
 });
@@ -64,6 +66,40 @@ test("`--follow` copies what is added later, until it is interrupted", async () 
   });
   expect(JSON.parse(result.stdout.trim().split("\n")[1] ?? "")).toMatchObject({ copied: 2 });
   expect(result.code).toBe(130);
+});
+
+test("`--follow` waits for a source that goes away, and goes on when it is back", async () => {
+  const cwd = await folderWithThreads();
+  const double = await startEventStoreDouble();
+  onTestFinished(() => double.stop());
+  const write = async (stream: string) => {
+    const store = await openStore(`${double.url}&side=${encodeURIComponent(join(cwd, "side"))}`);
+    await store.log.append(stream, newEvents(2), { expectedVersion: 0 });
+    await store.close();
+  };
+  await write("thread-one");
+  let step = 0;
+  let said = "";
+  const args = ["copy", "--from", double.url, "--to", "sqlite:mirror.db", "--follow", "--ndjson"];
+  const result = await cli(args, {
+    cwd,
+    onStdout(text, child) {
+      const records = text.split("\n").length - 1;
+      if (records === 1 && step === 0) {
+        step = 1;
+        void double.stop();
+      } else if (records === 2 && step === 2) child.kill("SIGINT");
+    },
+    onStderr(text) {
+      said = text;
+      if (step !== 1 || !text.includes("Trying again.")) return;
+      step = 2;
+      void double.start().then(() => write("thread-two"));
+    },
+  });
+  expect(result.code).toBe(130);
+  expect(said).toContain("Trying again.");
+  expect(JSON.parse(result.stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ copied: 2 });
 });
 
 describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {

@@ -63,6 +63,8 @@ export interface CliOptions {
   readonly node?: readonly string[];
   /** Called with everything that came on stdout so far. */
   readonly onStdout?: (text: string, child: ChildProcess) => void;
+  /** The same for stderr. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Variables that would change what the commands do. */
@@ -92,6 +94,7 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
   });
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     stderr += chunk;
+    options.onStderr?.(stderr);
   });
   child.stdin.on("error", () => undefined);
   child.stdin.end(options.input ?? "");

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { queueRun as queue } from "../../../actors/queued-request.ts";
 import { openStore } from "../../../events/open-store.ts";
 import {
   hasPostgres,
@@ -44,6 +45,16 @@ describe("queue and worker", () => {
     const { stdout } = await cli(["state", "t1", "--json"], { cwd });
     expect(stdout).toContain("1 + 1 = 2");
     expect(JSON.parse((await cli(["queue", "--json"], { cwd })).stdout)).toMatchObject({ runs: [] });
+  });
+
+  test("a worker that is through says which runs wait for agents of other names", async () => {
+    const cwd = await emptyFolder();
+    const store = await openStore(`sqlite:${join(cwd, ".threadfold/threads.db")}`);
+    await queue(store, { threadId: "t1", input: "hello" });
+    await store.close();
+    const worked = await cli(["worker", "--until-idle"], { cwd });
+    expect(worked).toMatchObject({ code: 0, stdout: "" });
+    expect(worked.stderr).toContain("1 runs wait for other agents (agent); this one is called threadfold");
   });
 
   test("two workers share the runs, and SIGTERM ends both without a loss", async () => {
