@@ -187,7 +187,7 @@ export {
 export { createRedactingLog, withRedaction } from "./events/log/redacting-log.ts";
 export { InvalidTextError } from "./events/log/storable-text.ts";
 export type { Message } from "./events/message.ts";
-export { openStore } from "./events/open-store.ts";
+export { openStore, StoreUrlError, UnknownStoreUrlError } from "./events/open-store.ts";
 export type { ClaimedRun, QueuedRun, QueueEntry, QueueState, RunQueue } from "./events/queue/run-queue.ts";
 export type { Store } from "./events/store.ts";
 export {

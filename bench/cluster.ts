@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
-import { withoutCredentials } from "../events/open-store.ts";
+import { withoutCredentials } from "../events/without-credentials.ts";
 import { type ClusterReport, runCluster } from "../test/cluster/run-cluster.ts";
 import { workerScript } from "../test/cluster/worker-script.ts";
 import { buildChild } from "../test/crash/build-child.ts";

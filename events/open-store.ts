@@ -11,6 +11,7 @@ import { createFileKeyStore } from "./keys/files.ts";
 import type { KeyStore } from "./keys/key-store.ts";
 import { createMemoryKeyStore } from "./keys/memory.ts";
 import { withEncryption } from "./keys/with-encryption.ts";
+import { LogUnavailableError } from "./log/event-log.ts";
 import { withLocalKinds } from "./log/local-kinds.ts";
 import { createMemoryLog } from "./log/memory.ts";
 import { createMemorySide } from "./log/memory-side.ts";
@@ -19,6 +20,7 @@ import type { SqliteOptions } from "./log/sqlite.ts";
 import { createSideQueue } from "./queue/side-queue.ts";
 import type { Store } from "./store.ts";
 import { createParts, type StoreParts, takeParameters } from "./store-parts.ts";
+import { serverOf, withoutCredentials } from "./without-credentials.ts";
 
 export interface OpenStoreOptions extends SqliteOptions {
   /**
@@ -57,16 +59,9 @@ export class UnknownStoreUrlError extends Error {
   }
 }
 
-/**
- * A store URL as it may be shown and logged: without user name, password and secrets in the query.
- *
- * @example
- * withoutCredentials("postgres://ada:secret@db/threads"); // "postgres://db/threads"
- */
-export function withoutCredentials(url: string): string {
-  return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1")
-    .replace(/([?&](?:password|user|token|key|blobs)[^=&#]*=)[^&#]*/gi, "$1***");
+/** A store URL cannot be used as it is written. */
+export class StoreUrlError extends Error {
+  override readonly name = "StoreUrlError";
 }
 
 /** Two letters at least: `C:\threads.db` is a path. */
@@ -94,6 +89,11 @@ async function openSqliteStore(
   url: string,
   { blobs, encrypt, ...options }: OpenStoreOptions,
 ): Promise<Store> {
+  if (/^sqlite:.*\?[a-z]*=/is.test(url)) {
+    throw new StoreUrlError(
+      `"${withoutCredentials(url)}" has options, and sqlite: takes none. Pass them to openStore(url, options); a file with a question mark in its name is opened by its path, without sqlite: before it.`,
+    );
+  }
   const path = resolve(url.replace(/^sqlite:(\/\/(?=\/))?/i, ""));
   const folder = dirname(path);
   const keysFolder = `${path.replace(/\.db$/, "")}.keys`;
@@ -143,6 +143,7 @@ async function openPostgresStore(
   const [address, given] = takeParameters(url, ["blobs"]);
   const shown = withoutCredentials(address);
   const { openPostgres } = await import("./log/postgres.ts");
+  const { postgresIdentity } = await import("./log/postgres-driver.ts");
   return assemble(async (parts) => {
     const { log, side, keys, queue, database, ...opened } = await openPostgres(address, options);
     parts.keep(log);
@@ -154,7 +155,7 @@ async function openPostgresStore(
       database,
       blobs: await parts.blobs(blobs ?? given.blobs, () => opened.blobs),
       // Files of threads are of this machine; stores must not share them.
-      folder: resolve(".threadfold", `postgres-${sha256(shown).slice(0, 16)}`),
+      folder: localFolder("postgres", postgresIdentity(address), shown),
       close: parts.close,
     };
     return encryptWith(store, { encrypt, ...options }, await keys.isUsed(), () => keys);
@@ -168,7 +169,10 @@ async function openKurrentStore(
 ): Promise<Store> {
   const [address, given] = takeParameters(url, ["side", "keys", "blobs"]);
   const shown = withoutCredentials(address);
-  const folder = resolve(given.side ?? join(".threadfold", `kurrentdb-${sha256(shown).slice(0, 16)}`));
+  const folder =
+    given.side === undefined
+      ? localFolder("kurrentdb", kurrentIdentity(address), shown)
+      : resolve(given.side);
   const { openKurrentDb } = await import("./log/kurrentdb.ts");
   const { openKeys } = await import("./keys/open-keys.ts");
   const { readOnly, pollIntervalMs } = options;
@@ -193,13 +197,39 @@ async function openKurrentStore(
   });
 }
 
+/** What names the server, whatever its URL says beside: how to connect is no other server. */
+function kurrentIdentity(url: string): string {
+  return serverOf(url)
+    .replace(/^(?:kurrentdb|esdb)(?:\+discover)?:/i, "kurrentdb:")
+    .toLowerCase();
+}
+
+/** The folder of a server's store on this machine; one that an earlier version named after the whole URL is kept. */
+function localFolder(kind: string, identity: string, shown: string): string {
+  const named = (text: string) => resolve(".threadfold", `${kind}-${sha256(text).slice(0, 16)}`);
+  return existsSync(named(shown)) ? named(shown) : named(identity);
+}
+
 async function openLocalSide(path: string, options: SqliteOptions, parts: StoreParts): Promise<SideStore> {
   if (options.readOnly && !existsSync(path)) return createMemorySide();
-  if (!options.readOnly) await mkdir(dirname(path), { recursive: true });
+  if (!options.readOnly) await makeFolder(dirname(path));
   const { openSqlite } = await import("./log/sqlite.ts");
   const { log, side } = await openSqlite(path, options);
   parts.keep(log);
   return side;
+}
+
+/** @throws {LogUnavailableError} */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new LogUnavailableError(
+      `The folder ${folder} for snapshots, keys and blobs of this machine cannot be made (${code}). Start where you may write, or name another one with ?side=<folder>.`,
+      { cause },
+    );
+  }
 }
 
 async function openMemoryStore(url: string, { blobs, encrypt = false }: OpenStoreOptions): Promise<Store> {

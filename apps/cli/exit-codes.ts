@@ -23,6 +23,7 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   FieldConflictError: exitCodes.usage,
   EventConflictError: exitCodes.usage,
   UnknownStoreUrlError: exitCodes.usage,
+  StoreUrlError: exitCodes.usage,
   UnknownModelError: exitCodes.usage,
   MissingProviderError: exitCodes.usage,
   MissingDriverError: exitCodes.usage,

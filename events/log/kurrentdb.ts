@@ -1,3 +1,4 @@
+import { serverOf } from "../without-credentials.ts";
 import { asyncTail } from "./async-tail.ts";
 import { type EventLog, LogFormatError, LogUnavailableError } from "./event-log.ts";
 import { createKurrentClient, type KurrentModule, loadKurrentModule } from "./kurrentdb-client.ts";
@@ -49,15 +50,17 @@ export interface KurrentStore {
  */
 export async function openKurrentDb(url: string, options: KurrentOptions = {}): Promise<KurrentStore> {
   const { callTimeoutMs = 10_000, reconnectMs = 10_000, pollIntervalMs = 1000, readOnly = false } = options;
-  const where = url.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*$/, "");
+  const where = serverOf(url);
   const module = options.client ?? (await loadKurrentModule());
   const connect = () => {
     try {
       return createKurrentClient(module, url);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = cause instanceof Error ? cause.message : String(cause);
+      // Of a URL that it cannot take apart the client shows all.
+      const reason = message.includes("@") ? "it cannot be taken apart" : message.replace(/\.+$/, "");
       throw new LogUnavailableError(
-        `The URL of ${where} cannot be used: ${reason}. Write kurrentdb://user:password@host:2113?tls=true.`,
+        `The URL of ${where} cannot be used: ${reason}. Write kurrentdb://user:password@host:2113?tls=true, special characters of the password percent-encoded.`,
         { cause },
       );
     }

@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import type { Pool, PoolConfig } from "pg";
 import { LogUnavailableError } from "./event-log.ts";
 
@@ -29,7 +30,7 @@ export interface PostgresOptions {
   readonly callTimeoutMs?: number;
   /** For how long a call tries again while the server is away, in milliseconds. Default 10,000. */
   readonly reconnectMs?: number;
-  /** Connections at most. Default 10. */
+  /** Connections at most. Default 10. With 1 subscriptions get no notifications and look every `pollIntervalMs`. */
   readonly maxConnections?: number;
 }
 
@@ -42,7 +43,25 @@ export interface PostgresAddress {
   readonly where: string;
 }
 
+const defaultSchema = "threadfold";
 const schemaForm = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/** Those of the server itself. */
+const reservedSchema = /^(?:pg_|information_schema$)/;
+const certificateFiles = ["sslrootcert", "sslcert", "sslkey"] as const;
+
+function checkReadable(name: string, path: string | null): void {
+  if (path === null || path === "system") return;
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new LogUnavailableError(
+      `The file that ${name} of the PostgreSQL URL names cannot be read (${code}): ${path}. Check the path.`,
+      { cause },
+    );
+  }
+}
 
 /** What the driver takes for `verify-full`, too, with lines of warning that a later version may take it otherwise. */
 const verifying = /^(prefer|require|verify-ca)$/;
@@ -55,10 +74,11 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     );
   }
   const parsed = new URL(url);
-  const schema = parsed.searchParams.get("schema") ?? "threadfold";
-  if (!schemaForm.test(schema)) {
+  for (const name of certificateFiles) checkReadable(name, parsed.searchParams.get(name));
+  const schema = parsed.searchParams.get("schema") ?? defaultSchema;
+  if (!schemaForm.test(schema) || reservedSchema.test(schema)) {
     throw new LogUnavailableError(
-      `"${schema.slice(0, 80)}" is no schema name. Use 1 to 63 of the characters a-z 0-9 _, starting with a letter.`,
+      `"${schema.slice(0, 80)}" is no schema name. Use 1 to 63 of the characters a-z 0-9 _, starting with a letter, and not with pg_.`,
     );
   }
   parsed.searchParams.delete("schema");
@@ -68,6 +88,13 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   }
   const host = parsed.host || parsed.searchParams.get("host") || "localhost";
   return { connectionString: parsed.href, schema, where: `postgres://${host}${parsed.pathname}` };
+}
+
+/** What names the store, whatever its URL says beside: how to connect is no other store. @throws {LogUnavailableError} */
+export function postgresIdentity(url: string): string {
+  const { where, schema } = parsePostgresUrl(url);
+  const server = where.replace(/:5432(?=\/|$)/, "");
+  return schema === defaultSchema ? server : `${server}?schema=${schema}`;
 }
 
 /** Loads the driver and makes a pool; connects to nothing yet. @throws {MissingDriverError} */
@@ -80,6 +107,9 @@ export async function createPostgresPool(
     `lock_timeout=${Math.max(1, Math.round(busyTimeoutMs))}`,
     // Survives whatever the role or the database sets.
     `synchronous_commit=${options.synchronous === "normal" ? "off" : "on"}`,
+    // Hashes and keys are read in this form, and an append must see what was committed while it waited for its turn.
+    "bytea_output=hex",
+    "default_transaction_isolation=read\\ committed",
     ...(options.readOnly ? ["default_transaction_read_only=on"] : []),
   ];
   const config: PoolConfig = {

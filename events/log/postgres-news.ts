@@ -25,6 +25,8 @@ export function watchPostgres(
   let listener: PoolClient | undefined;
   let connecting: Promise<void> | undefined;
   let isStopped = false;
+  // The only connection is for the statements: the interval has to do.
+  const mayListen = pool.options.max > 1;
 
   const drop = (client: PoolClient) => {
     if (listener === client) listener = undefined;
@@ -49,7 +51,7 @@ export function watchPostgres(
   };
 
   const listen = () => {
-    if (listener || connecting || isStopped) return;
+    if (listener || connecting || isStopped || !mayListen) return;
     // The interval finds the news meanwhile and tries again.
     connecting = connect()
       .catch(() => undefined)

@@ -255,6 +255,15 @@ async function checkServer(client: PoolClient, where: string): Promise<void> {
   }
 }
 
+/** Its statements name the schema as it is, so it must be a name that needs no quotes. */
+async function checkName(client: PoolClient, schema: string, where: string): Promise<void> {
+  const { rows } = await client.query("SELECT quote_ident($1) = $1 AS plain", [schema]);
+  if (rows[0]?.plain) return;
+  throw new LogUnavailableError(
+    `${where}: "${schema}" is a word of SQL. Use another name for the schema, like "${schema}_threads".`,
+  );
+}
+
 async function migrate(client: PoolClient, schema: string, where: string): Promise<void> {
   await client.query("BEGIN");
   await client.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [migrationLock, schema]);
@@ -287,6 +296,7 @@ export async function preparePostgres(
   try {
     client = await pool.connect();
     await checkServer(client, where);
+    await checkName(client, schema, where);
     const version = await versionOf(client, schema);
     checkVersion(version, schema, where);
     if (version < migrations.length) {

@@ -38,6 +38,8 @@ test.each([
   [["kurrentdb://host", "more"], 2, "one URL at most"],
   [["kurrentdb://host", "--events", "1000"], 2, 'a multiple of 2,000, not "1000"'],
   [["kurrentdb://host", "--client", "mine"], 2, "--client is one of"],
+  [["postgres://:::"], 2, "The PostgreSQL URL cannot be read"],
+  [["mysql://ada:se/secret@host/db"], 2, '"mysql://host/db" is no URL of a server'],
   [["--wrong"], 2, "Unknown option '--wrong'"],
   [["kurrentdb://ada:secret@127.0.0.1:1?tls=false"], 7, "the server cannot be reached (connect ECONNREFUSED"],
   [["postgres://ada:secret@127.0.0.1:1/threads"], 7, "the server cannot be reached (ECONNREFUSED)"],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { serverOf, withoutCredentials } from "../../events/without-credentials.ts";
 import { type ContractTarget, closeTarget, openTarget, TargetError } from "./target.ts";
 
 const usage = `npm run contract                    the contract suites on every store that runs here
@@ -56,9 +57,10 @@ if (!Number.isInteger(events) || events < 2000 || events % 2000 !== 0)
 if (given.client !== "" && !clients.includes(given.client))
   refuse(`--client is one of ${clients.join(", ")}, not "${given.client}".`);
 if (url !== undefined && !/^(postgres(ql)?|(kurrentdb|esdb)(\+discover)?):\/\//i.test(url))
-  refuse(
-    `"${url.replace(/\/\/[^@/]*@/, "//")}" is no URL of a server. Use kurrentdb://, esdb:// or postgres://.`,
-  );
+  refuse(`"${withoutCredentials(url)}" is no URL of a server. Use kurrentdb://, esdb:// or postgres://.`);
+
+if (url !== undefined && /^postgres/i.test(url) && !URL.canParse(url))
+  refuse("The PostgreSQL URL cannot be read. Write postgres://user:password@host:5432/database.");
 
 /** Opens the server once, so that what is wrong with the URL is one line and not two hundred failed tests. */
 async function tryTarget(target: ContractTarget): Promise<void> {
@@ -90,7 +92,7 @@ if (url === undefined) {
   const target: ContractTarget = {
     url,
     folder,
-    shown: url.replace(/\/\/[^@/]*@/, "//").replace(/\?.*$/, ""),
+    shown: serverOf(url),
     events,
     client: given.client || clients[0] || "",
     run: randomBytes(4).toString("hex"),

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -57,6 +57,21 @@ it("shares side records with other machines, except snapshots", async () => {
   });
   expect(await other.side.get("snapshot", "a")).toBeUndefined();
   expect(await one.side.get("snapshot", "a")).toMatchObject({ value: 1 });
+});
+
+it("shows no password of a URL that cannot be taken apart", async () => {
+  for (const password of ["se/cret", "se?cret", "se#cret"]) {
+    const refused = openStore(`kurrentdb://ada:${password}@127.0.0.1:1?tls=false`);
+    await expect(refused).rejects.toThrow("The URL of kurrentdb://127.0.0.1:1 cannot be used");
+    await expect(refused).rejects.not.toThrow(/cret/);
+  }
+});
+
+it("says which folder cannot be made, and what to do", async () => {
+  await writeFile(join(folder, "file"), "");
+  const refused = openStore(urlWith({ side: join(folder, "file", "side") }));
+  await expect(refused).rejects.toMatchObject({ name: "LogUnavailableError" });
+  await expect(refused).rejects.toThrow("name another one with ?side=<folder>");
 });
 
 it("is read without a folder on this machine, and none is made", async () => {

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMemoryBlobs } from "../../events/blobs/memory.ts";
 import { LogUnavailableError } from "../../events/log/event-log.ts";
-import { openStore, UnknownStoreUrlError, withoutCredentials } from "../../events/open-store.ts";
+import { openStore, StoreUrlError, UnknownStoreUrlError } from "../../events/open-store.ts";
+import { withoutCredentials } from "../../events/without-credentials.ts";
 import { collect, newEvents } from "./log/new-events.ts";
 
 let folder: string;
@@ -82,6 +84,14 @@ describe("openStore", () => {
   });
 });
 
+it("takes no options in a sqlite: URL, and makes no file of that name", async () => {
+  const path = join(tmpdir(), "threadfold-no-such.db");
+  const refused = openStore(`sqlite:${path}?blobs=s3://bucket`);
+  await expect(refused).rejects.toThrow(StoreUrlError);
+  await expect(refused).rejects.toThrow("takes none");
+  expect(existsSync(`${path}?blobs=s3:`)).toBe(false);
+});
+
 describe("withoutCredentials", () => {
   it.each([
     ["postgres://ada:secret@db:5432/threads", "postgres://db:5432/threads"],
@@ -90,6 +100,8 @@ describe("withoutCredentials", () => {
       "postgres://db/threads?user=ada&password=secret&sslmode=require",
       "postgres://db/threads?user=***&password=***&sslmode=require",
     ],
+    ["kurrentdb://ada:se/cr?e#t@host:2113/?tls=false", "kurrentdb://host:2113/?tls=false"],
+    ["kurrentdb://ada:1?2@host:2113?side=/home/me@work", "kurrentdb://host:2113?side=/home/me@work"],
     ["sqlite:/home/me@work/threads.db", "sqlite:/home/me@work/threads.db"],
     ["memory:", "memory:"],
   ])("%s", (url, shown) => {

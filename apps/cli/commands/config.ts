@@ -5,7 +5,7 @@ import type { Session } from "../session.ts";
 export function define(command: Command, session: Session): void {
   command.action(async () => {
     const { terminal, options } = session;
-    const { withoutCredentials } = await import("../../../events/open-store.ts");
+    const { withoutCredentials } = await import("../../../events/without-credentials.ts");
     const { file, store, model, agent } = await session.settings();
     const shown = {
       file: file ?? null,

@@ -80,7 +80,7 @@ async function settingsFindings(session: Session, allEvents: boolean): Promise<F
 async function storeFindings(session: Session, url: string, allEvents: boolean): Promise<Finding[]> {
   const { access, constants } = await import("node:fs/promises");
   const { dirname, resolve } = await import("node:path");
-  const { withoutCredentials } = await import("../../../events/open-store.ts");
+  const { withoutCredentials } = await import("../../../events/without-credentials.ts");
   const shown = withoutCredentials(url);
   const path = /^(?:sqlite:(?:\/\/(?=\/))?)?([^:]+)$/.exec(url)?.[1];
   try {

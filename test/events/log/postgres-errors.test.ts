@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { chainStart, findBrokenLink } from "../../../events/hash-chain.ts";
 import {
   AppendOutcomeUnknownError,
   LogFormatError,
@@ -67,6 +68,16 @@ test("URLs that cannot be read, and schemas that are none", async () => {
   );
 });
 
+test("names that belong to the server, and files of certificates that are not there", async () => {
+  for (const schema of ["pg_foo", "pg_catalog", "information_schema"])
+    expect(await refusal(openPostgres(`postgres://ada:secret@host/threads?schema=${schema}`))).toContain(
+      "no schema name",
+    );
+  expect(
+    await refusal(openPostgres("postgres://ada:secret@host/threads?sslrootcert=/no/such.pem")),
+  ).toContain("sslrootcert of the PostgreSQL URL names cannot be read (ENOENT): /no/such.pem");
+});
+
 test("a full disk is said to be one, and that nothing was written", () => {
   const full = Object.assign(new Error("could not extend file: No space left on device"), {
     code: "53100",
@@ -114,6 +125,72 @@ describe.skipIf(!hasPostgres)("on a real server", () => {
     }
     // The driver would say several lines of its own beside the one that says it.
     expect(warnings).toEqual([]);
+  });
+
+  test("a schema that is a word of SQL", async () => {
+    expect(await refusal(openPostgres(server.url({ query: "?schema=order" })))).toContain(
+      '"order" is a word of SQL. Use another name for the schema, like "order_threads".',
+    );
+  });
+
+  test.each([
+    "bytea_output = escape",
+    "default_transaction_isolation = 'repeatable read'",
+    "default_transaction_isolation = 'serializable'",
+    "DateStyle = 'German'",
+    "extra_float_digits = -15",
+  ])("what the database sets for all changes nothing: %s", async (setting) => {
+    await server.sql(`ALTER DATABASE postgres SET ${setting}`);
+    onTestFinished(async () => {
+      await server.sql(`ALTER DATABASE postgres RESET ALL`);
+    });
+    const url = server.newUrl();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+    const appends = stores.flatMap(({ log }, index) =>
+      Array.from({ length: 10 }, async (_, version) => {
+        await log.append(`thread-${index}-${version}`, newEvents(3), { expectedVersion: 0 });
+        await log.append(`thread-${index}-${version}`, newEvents(1), { expectedVersion: 3 });
+      }),
+    );
+    await Promise.all(appends);
+    const [first] = stores;
+    const events = first ? await collect(first.log.readAll()) : [];
+    expect(events).toHaveLength(160);
+    for (const name of new Set(events.map((event) => event.stream))) {
+      const chain = events.filter((event) => event.stream === name);
+      expect(findBrokenLink(chain, { version: 0, hash: chainStart })).toBeUndefined();
+    }
+    const { sha256 } = (await first?.blobs.put("bytes", "text/plain")) ?? { sha256: "" };
+    expect(new TextDecoder().decode(await first?.blobs.get(sha256))).toBe("bytes");
+  });
+
+  test("one connection is enough for a subscription and the appends that it waits for", async () => {
+    const { log } = await open(server.newUrl(), { maxConnections: 1, pollIntervalMs: 20 });
+    const over = new AbortController();
+    const seen: number[] = [];
+    const following = (async () => {
+      for await (const item of log.subscribe({ signal: over.signal }))
+        if (item.kind === "event") seen.push(item.event.version);
+    })();
+    await log.append(stream, newEvents(2), { expectedVersion: 0 });
+    await expect.poll(() => seen).toEqual([1, 2]);
+    await log.append(stream, newEvents(1), { expectedVersion: 2 });
+    await expect.poll(() => seen).toEqual([1, 2, 3]);
+    over.abort();
+    await following;
+  });
+
+  test("files of threads stay where they are when only the way to connect changes", async () => {
+    const url = server.newUrl();
+    const folderOf = async (address: string) => {
+      const store = await openStore(address);
+      await store.close();
+      return store.folder;
+    };
+    const folder = await folderOf(url);
+    expect(await folderOf(`${url}&sslmode=disable`)).toBe(folder);
+    expect(await folderOf(url.replace("postgres:", "postgresql:"))).toBe(folder);
+    expect(await folderOf(server.newUrl())).not.toBe(folder);
   });
 
   test("a store that a newer version made is refused", async () => {
