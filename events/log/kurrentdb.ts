@@ -2,6 +2,7 @@ import { serverOf } from "../without-credentials.ts";
 import { asyncTail } from "./async-tail.ts";
 import { type EventLog, LogFormatError, LogUnavailableError } from "./event-log.ts";
 import { createKurrentClient, type KurrentModule, loadKurrentModule } from "./kurrentdb-client.ts";
+import { placeOf } from "./kurrentdb-events.ts";
 import { createKurrentReader, eventsPerPage } from "./kurrentdb-reader.ts";
 import { createKurrentSession, type KurrentSession } from "./kurrentdb-session.ts";
 import { createKurrentSide } from "./kurrentdb-side.ts";
@@ -66,10 +67,10 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
     }
   };
   const session = createKurrentSession(connect, where, { callTimeoutMs, reconnectMs });
-  if (options.connect !== false) await firstAnswer(session);
+  const placeAtOpening = options.connect === false ? 0 : await firstAnswer(session);
   const reader = createKurrentReader(session);
   const news = createNews();
-  const writer = createKurrentWriter(session, reader, news.announce);
+  const writer = createKurrentWriter(session, reader, placeAtOpening, news.announce);
   const watch = watchKurrent(session, pollIntervalMs, news.announce);
   let closing: Promise<void> | undefined;
 
@@ -186,12 +187,13 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
   };
 }
 
-/** Reads what anybody who may read can read, once. */
-async function firstAnswer(session: KurrentSession): Promise<void> {
+/** Reads what anybody who may read can read, once, and gives the place of the last event. */
+async function firstAnswer(session: KurrentSession): Promise<number> {
   try {
     const options = { fromPosition: "end", direction: "backwards", maxCount: 1 } as const;
-    await session.once(async (client) => {
-      for await (const _ of client.readAll(options)) return;
+    return await session.once(async (client) => {
+      for await (const last of client.readAll(options)) return placeOf(last);
+      return 0;
     });
   } catch (error) {
     await session.close();

@@ -35,6 +35,24 @@ export function describeFaults(name: string, client: KurrentModule): void {
       },
     );
 
+    it("begins a stream without asking for it, once the server has answered", async () => {
+      await log.append("thread-0", newEvents(1), { expectedVersion: 0 });
+      double.faults.reads.push("hang");
+      expect(await log.append(stream, newEvents(1), { expectedVersion: 0 })).toMatchObject({ version: 1 });
+      expect(double.faults.reads).toEqual(["hang"]);
+    });
+
+    it("gives what is stored when ids come again with other contents, and the chain goes on from there", async () => {
+      const batch = newEvents(1);
+      const first = await log.append(stream, batch, { expectedVersion: 0 });
+      const { log: later } = await openKurrentDb(double.url, { client });
+      const others = batch.map((event) => ({ ...event, data: { text: "another" } }));
+      expect(await later.append(stream, others, { expectedVersion: 0 })).toEqual(first);
+      await later.append(stream, newEvents(1), { expectedVersion: 1 });
+      expect(findBrokenLink(await collect(later.read(stream)))).toBeUndefined();
+      await later.close();
+    });
+
     it.each(["hang", "unavailable"] as const)("reads again when the server does this: %s", async (fault) => {
       const { events } = await log.append(stream, newEvents(2), { expectedVersion: 0 });
       double.faults.reads.push(fault);
