@@ -161,7 +161,7 @@ export {
   EventDefinitionError,
   type EventDraft,
 } from "./events/define-event.ts";
-export type { Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";
+export type { BriefEvent, Emitter, EventMetadata, RecordedEvent } from "./events/envelope.ts";
 export {
   createEventRegistry,
   type EventRegistry,
@@ -228,6 +228,7 @@ export {
 export {
   type AnyProjection,
   defineProjection,
+  type ProjectedEnvelope,
   type ProjectedEvent,
   type Projection,
   ProjectionDefinitionError,

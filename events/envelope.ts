@@ -52,6 +52,28 @@ export interface RecordedEvent extends Omit<NewEvent, "metadata"> {
   };
 }
 
+/** A recorded event without what most readers of a whole log leave alone: ids, causes and hashes. */
+export interface BriefEvent extends Pick<NewEvent, "type" | "data" | "recordedAt"> {
+  readonly stream: string;
+  readonly version: number;
+  readonly position: string;
+  readonly metadata: Pick<EventMetadata, "schema" | "runId">;
+}
+
+export function briefOf(event: BriefEvent): BriefEvent {
+  const { type, data, stream, version, position, recordedAt, metadata } = event;
+  const { schema, runId } = metadata;
+  return {
+    type,
+    data,
+    stream,
+    version,
+    position,
+    recordedAt,
+    metadata: runId === undefined ? { schema } : { schema, runId },
+  };
+}
+
 /** What a reducer sees of an event. */
 export interface FoldEvent<Data = unknown> {
   readonly type: string;

@@ -1,4 +1,4 @@
-import { type RecordedEvent, threadIdOf } from "../events/envelope.ts";
+import { type BriefEvent, threadIdOf } from "../events/envelope.ts";
 import { defineProjection, type Rows } from "./define-projection.ts";
 import { addTurn, noTurns, ownSegments, type StreamTurns } from "./lineage.ts";
 import type { ProjectionView } from "./projection-view.ts";
@@ -27,7 +27,7 @@ export type ArtifactIndexRow =
     };
 
 type ArtifactRows = Rows<ArtifactIndexRow>;
-type Event = Omit<RecordedEvent, "data">;
+type Event = Omit<BriefEvent, "data">;
 
 const threadKey = (threadId: string) => `thread/${threadId}`;
 const artifactPrefix = (threadId: string) => `artifact/${threadId}/`;
@@ -58,7 +58,7 @@ function present(rows: ArtifactRows, event: Event, paths: readonly string[]): vo
   }
 }
 
-function turn(rows: ArtifactRows, event: RecordedEvent): void {
+function turn(rows: ArtifactRows, event: BriefEvent): void {
   const threadId = threadIdOf(event.stream);
   if (threadId === undefined) return;
   const row = threadRow(rows, threadId);
@@ -66,9 +66,10 @@ function turn(rows: ArtifactRows, event: RecordedEvent): void {
 }
 
 /** Every file that any thread ever presented. */
-export const artifactIndex = defineProjection<ArtifactIndexRow>({
+export const artifactIndex = defineProjection<ArtifactIndexRow, "brief">({
   name: "artifact-index",
   version: 1,
+  envelope: "brief",
   search: (row) => (row.kind === "artifact" ? row.path : ""),
   handlers: {
     ArtifactsPresented: (rows, event) => present(rows, event, event.data.paths),
@@ -86,8 +87,8 @@ export const artifactIndex = defineProjection<ArtifactIndexRow>({
         value.filter((path): path is string => typeof path === "string"),
       );
     },
-    ThreadForked: (rows, event) => turn(rows, event as RecordedEvent),
-    ThreadRewound: (rows, event) => turn(rows, event as RecordedEvent),
+    ThreadForked: (rows, event) => turn(rows, event as BriefEvent),
+    ThreadRewound: (rows, event) => turn(rows, event as BriefEvent),
     ContentRedacted(rows, event) {
       const gone = new Set(event.data.versions);
       const threadId = threadIdOf(event.stream) ?? "";

@@ -1,10 +1,12 @@
 import type { EventLog } from "../events/log/event-log.ts";
+import type { AnyProjection } from "./define-projection.ts";
+import { projectedPages } from "./projected-events.ts";
 import type { TableWriter } from "./table-writer.ts";
 
 export interface CatchUpOptions {
   readonly log: EventLog;
   readonly writer: TableWriter;
-  readonly types: readonly string[] | undefined;
+  readonly projection: AnyProjection;
   /** Events of one transaction at most. */
   readonly batchEvents: number;
   /** Position of the last event to apply; the end of the log when left out. */
@@ -16,15 +18,13 @@ export interface CatchUpOptions {
 
 /** Applies what the log holds after the writer's checkpoint, in bounded batches. */
 export async function catchUp(options: CatchUpOptions): Promise<void> {
-  const { log, writer, types, batchEvents, to, signal, onCommit } = options;
+  const { log, writer, projection, batchEvents, to, signal, onCommit } = options;
   const commit = async () => {
     if (writer.pending === 0) return;
     await writer.commit();
     onCommit?.();
   };
-  const after = writer.checkpoint;
-  const pages = log.readAll({ ...(after !== undefined && { after }), ...(types && { types }) });
-  for await (const page of pages) {
+  for await (const page of projectedPages(log, projection, writer.checkpoint)) {
     if (signal?.aborted) break;
     const last = page.at(-1);
     const ends = to !== undefined && last !== undefined && last.position > to;

@@ -34,9 +34,9 @@ async function bringPast(
   const { store } = target;
   let at: TableInfo | undefined = table;
   while (at) {
-    const writer = createTableWriter({ projection, store, registry, table: at });
+    const writer = createTableWriter({ projection, store, log, registry, table: at });
     try {
-      await catchUp({ log, writer, types: projection.types, batchEvents: eventsPerBatch, to: position });
+      await catchUp({ log, writer, projection, batchEvents: eventsPerBatch, to: position });
       return true;
     } catch (error) {
       if (error instanceof PoisonEventError) return false;

@@ -14,9 +14,10 @@ export interface Fork {
 const keyOf = (parent: string, child: string) => `${parent}/${child}`;
 
 /** All forks by their parent, so that the children of a thread are found without reading the log. */
-export const forkIndex = defineProjection<Fork>({
+export const forkIndex = defineProjection<Fork, "brief">({
   name: "fork-index",
   version: 1,
+  envelope: "brief",
   handlers: {
     ThreadForked(rows, event) {
       const threadId = threadIdOf(event.stream);

@@ -1,4 +1,4 @@
-import { type RecordedEvent, threadIdOf } from "../events/envelope.ts";
+import { type BriefEvent, threadIdOf } from "../events/envelope.ts";
 import type { Json } from "../events/json.ts";
 import type { Interrupt } from "../events/run.ts";
 import { defineProjection, type Rows } from "./define-projection.ts";
@@ -37,7 +37,7 @@ export type OpenInterruptRow =
   | { readonly kind: "thread"; readonly standings: readonly Standing[] };
 
 type InterruptRows = Rows<OpenInterruptRow>;
-type Event = Pick<RecordedEvent, "stream" | "version">;
+type Event = Pick<BriefEvent, "stream" | "version">;
 
 const idOf = (stream: string) => threadIdOf(stream) ?? stream;
 const threadKey = (threadId: string) => `thread/${threadId}`;
@@ -82,9 +82,10 @@ const end = (rows: InterruptRows, event: Event): void =>
  * Questions to humans and which of them are open. An answer closes one; a new input or an end of the run closes all. A
  * rewind or a fork to a version at which they were open opens them again, as it does in the thread.
  */
-export const openInterrupts = defineProjection<OpenInterruptRow>({
+export const openInterrupts = defineProjection<OpenInterruptRow, "brief">({
   name: "open-interrupts",
   version: 1,
+  envelope: "brief",
   order: (row, key) => (row.kind === "question" ? row.askedAt : key),
   handlers: {
     RunInterrupted(rows, event) {

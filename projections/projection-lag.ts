@@ -1,5 +1,5 @@
-import type { RecordedEvent } from "../events/envelope.ts";
-import type { EventLog } from "../events/log/event-log.ts";
+import type { BriefEvent } from "../events/envelope.ts";
+import type { EventLog, ReadAllOptions } from "../events/log/event-log.ts";
 
 export interface ProjectionLag {
   /** Events that are recorded and not in the rows yet; counted up to a limit. */
@@ -12,18 +12,22 @@ export interface ProjectionLag {
 
 const maxCounted = 10_000;
 
+function briefly(log: EventLog, options: ReadAllOptions): AsyncIterable<readonly BriefEvent[]> {
+  return log.readAllBriefly?.(options) ?? log.readAll(options);
+}
+
 /** The first event after a checkpoint that a projection of these types has to apply. */
 export async function nextEventAfter(
   log: EventLog,
   checkpoint: string | undefined,
   types: readonly string[] | undefined,
-): Promise<RecordedEvent | undefined> {
+): Promise<BriefEvent | undefined> {
   const options = {
     ...(checkpoint !== undefined && { after: checkpoint }),
     ...(types && { types }),
     limit: 1,
   };
-  for await (const page of log.readAll(options)) return page[0];
+  for await (const page of briefly(log, options)) return page[0];
   return undefined;
 }
 
@@ -41,7 +45,7 @@ export async function measureLag(
     ...(types && { types }),
     limit: maxCounted + 1,
   };
-  for await (const page of log.readAll(options)) {
+  for await (const page of briefly(log, options)) {
     oldest ??= page[0]?.recordedAt;
     events += page.length;
   }

@@ -98,7 +98,7 @@ async function fill(options: RebuildOptions, store: ProjectionStore, table: Tabl
     onProgress,
     batchEvents = defaultRebuildBatch,
   } = options;
-  const writer = createTableWriter({ projection, store, registry, table, onError });
+  const writer = createTableWriter({ projection, store, log, registry, table, onError });
   const before = await options.store.live(projection.name);
   const known = before && before.version === projection.version && before.from === options.from;
   const total = onProgress && (known ? before.events : await countEvents(log));
@@ -111,9 +111,8 @@ async function fill(options: RebuildOptions, store: ProjectionStore, table: Tabl
     const secondsLeft = left === undefined || rate === 0 ? undefined : left / rate;
     onProgress?.({ events, total, rate, secondsLeft, position: checkpoint });
   };
-  const { types } = projection;
   const run = async () => {
-    await catchUp({ log, writer, types, batchEvents, to, signal, onCommit });
+    await catchUp({ log, writer, projection, batchEvents, to, signal, onCommit });
     if (signal?.aborted) throw new RebuildStoppedError(projection.name);
   };
   await run();

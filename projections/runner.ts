@@ -8,6 +8,7 @@ import type { Projection } from "./define-projection.ts";
 import { liveBatches } from "./live-batches.ts";
 import { createMemoryProjectionStore } from "./memory-projection-store.ts";
 import { createOwnership } from "./ownership.ts";
+import { projectedEvents } from "./projected-events.ts";
 import { measureLag, nextEventAfter, type ProjectionLag } from "./projection-lag.ts";
 import { ProjectionConflict, type ProjectionStore, type SkippedEvent } from "./projection-store.ts";
 import { type ProjectionView, viewOf } from "./projection-view.ts";
@@ -153,14 +154,14 @@ export function runProjection<Row>(options: RunProjectionOptions<Row>): Projecti
       return "again";
     }
     const table = live ?? (await store.open({ name, version, rows: initialRows(projection, store) }));
-    const writer = createTableWriter({ projection, store, registry, table, onError });
+    const writer = createTableWriter({ projection, store, log, registry, table, onError });
     become("catching-up");
     const onCommit = () => news.announce();
-    await catchUp({ log, writer, types, batchEvents: defaultRebuildBatch, signal, onCommit });
+    await catchUp({ log, writer, projection, batchEvents: defaultRebuildBatch, signal, onCommit });
     const after = writer.checkpoint;
     for await (const { events, caughtUp } of liveBatches({ log, after, types, signal, batchEvents })) {
       if (events.length > 0) {
-        await writer.apply(events);
+        await writer.apply(projectedEvents(projection, events));
         await writer.commit();
       }
       if (caughtUp && state !== "live") become("live");

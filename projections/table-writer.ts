@@ -1,5 +1,6 @@
-import type { RecordedEvent } from "../events/envelope.ts";
+import type { BriefEvent, RecordedEvent } from "../events/envelope.ts";
 import type { EventRegistry } from "../events/event-registry.ts";
+import type { EventLog } from "../events/log/event-log.ts";
 import type { AnyProjection } from "./define-projection.ts";
 import type { ProjectionStore, SkippedEvent, TableInfo } from "./projection-store.ts";
 import { createRowSession } from "./row-session.ts";
@@ -44,11 +45,11 @@ export interface TableWriter {
   /** Events that were applied and are not committed yet. */
   readonly pending: number;
   /**
-   * Applies events in order, in memory. Events that are in the rows already are left out.
+   * Applies events in order, in memory: whole ones, unless the projection handles brief ones. Events that are in the rows already are left out.
    * @throws {PoisonEventError} after everything before the event was committed
    * @throws {ProjectionConflict}
    */
-  apply(events: readonly RecordedEvent[]): Promise<void>;
+  apply(events: readonly BriefEvent[]): Promise<void>;
   /** Commits what was applied, rows and checkpoint in one transaction. @throws {ProjectionConflict} */
   commit(): Promise<void>;
 }
@@ -56,6 +57,8 @@ export interface TableWriter {
 export interface TableWriterOptions {
   readonly projection: AnyProjection;
   readonly store: ProjectionStore;
+  /** Where the events come from. */
+  readonly log: EventLog;
   readonly registry: EventRegistry;
   readonly table: TableInfo;
   readonly onError?: ErrorPolicy | undefined;
@@ -66,16 +69,22 @@ export interface TableWriterOptions {
 /** A handler that asks for ever more rows that are not loaded is broken. */
 const maxLoadsPerEvent = 1000;
 
-function describe(event: RecordedEvent, error: unknown): SkippedEvent {
-  const { position, id, stream, version, type } = event;
+/** Empty when the event was erased meanwhile. */
+async function idOf({ stream, version }: BriefEvent, log: EventLog): Promise<string> {
+  for await (const [event] of log.read(stream, { from: version, to: version })) return event?.id ?? "";
+  return "";
+}
+
+async function describe(event: BriefEvent, error: unknown, log: EventLog): Promise<SkippedEvent> {
+  const { position, stream, version, type } = event;
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { position, eventId: id, stream, version, type, error: text };
+  return { position, eventId: await idOf(event, log), stream, version, type, error: text };
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export function createTableWriter(options: TableWriterOptions): TableWriter {
-  const { projection, store, registry, onError = "stop", wait = sleep } = options;
+  const { projection, store, log, registry, onError = "stop", wait = sleep } = options;
   let table = options.table;
   let skippedCount = 0;
   const session = createRowSession(
@@ -87,14 +96,16 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
   );
 
   /** Undefined: applied. */
-  const tryOnce = (event: RecordedEvent): { error: unknown } | "missing" | undefined => {
+  const tryOnce = (event: BriefEvent): { error: unknown } | "missing" | undefined => {
     const handler = projection.handlerFor(event.type);
     if (!handler) return undefined;
     session.begin();
     let failure: { error: unknown } | undefined;
     try {
       const data = registry.upcast(event.type, event.data, event.metadata.schema);
-      handler(session.rows, data === event.data ? event : { ...event, data });
+      // Handlers of brief events read no more of it than there is.
+      const shown = event as RecordedEvent;
+      handler(session.rows, data === event.data ? shown : { ...shown, data });
     } catch (error) {
       failure = { error };
     }
@@ -106,7 +117,7 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
     return failure;
   };
 
-  const withRows = async (event: RecordedEvent, first: ReturnType<typeof tryOnce>) => {
+  const withRows = async (event: BriefEvent, first: ReturnType<typeof tryOnce>) => {
     let outcome = first;
     for (let loads = 0; outcome === "missing" && loads < maxLoadsPerEvent; loads++) {
       await session.load();
@@ -117,7 +128,7 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
       : outcome;
   };
 
-  const retry = async (event: RecordedEvent, first: { error: unknown }) => {
+  const retry = async (event: BriefEvent, first: { error: unknown }) => {
     if (typeof onError === "string") return first;
     let failure: { error: unknown } | undefined = first;
     for (let attempt = 1; failure && attempt < onError.attempts; attempt++) {
@@ -148,10 +159,10 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
     skipped = [];
   };
 
-  const handleFailure = async (event: RecordedEvent, first: { error: unknown }) => {
+  const handleFailure = async (event: BriefEvent, first: { error: unknown }) => {
     const failure = await retry(event, first);
     if (!failure) return;
-    const record = describe(event, failure.error);
+    const record = await describe(event, failure.error, log);
     if ((typeof onError === "string" ? onError : onError.otherwise) === "stop") {
       await commit();
       throw new PoisonEventError(projection.name, record, failure.error);

@@ -140,9 +140,10 @@ const oneMoreMessage = (rows: ThreadRows, event: Event): void =>
   change(rows, event, (row) => ({ messages: row.messages + 1 }));
 
 /** All threads with title, status and counts: pinned first, then the newest update, then the id, both descending. */
-export const threadList = defineProjection<ListedThread>({
+export const threadList = defineProjection<ListedThread, "brief">({
   name: "thread-list",
   version: 1,
+  envelope: "brief",
   order: (row) => `${row.pinned ? 1 : 0}${row.updatedAt}`,
   search: (row) => `${row.title ?? ""}\n${row.threadId}`,
   handlers: {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../events/envelope.ts";
+import type { BriefEvent } from "../events/envelope.ts";
 import { defineProjection, type Rows } from "./define-projection.ts";
 import type { ProjectionView } from "./projection-view.ts";
 
@@ -22,7 +22,7 @@ export type ToolStatisticsRow = ToolRow | { readonly kind: "call"; readonly name
 type ToolRows = Rows<ToolStatisticsRow>;
 type Outcome = "completed" | "failed" | "abandoned";
 
-const callKey = (event: Pick<RecordedEvent, "stream">, callId: string) => `call/${event.stream}/${callId}`;
+const callKey = (event: Pick<BriefEvent, "stream">, callId: string) => `call/${event.stream}/${callId}`;
 
 function toolRow(rows: ToolRows, name: string, lastAt: string): ToolRow {
   const row = rows.get(`tool/${name}`);
@@ -33,7 +33,7 @@ function toolRow(rows: ToolRows, name: string, lastAt: string): ToolRow {
 
 function end(
   rows: ToolRows,
-  event: Omit<RecordedEvent, "data">,
+  event: Omit<BriefEvent, "data">,
   callId: string,
   outcome: Outcome,
   durationMs?: number,
@@ -63,9 +63,10 @@ function end(
 }
 
 /** How often each tool was called, how it ended and how long it took. */
-export const toolStatistics = defineProjection<ToolStatisticsRow>({
+export const toolStatistics = defineProjection<ToolStatisticsRow, "brief">({
   name: "tool-statistics",
   version: 1,
+  envelope: "brief",
   handlers: {
     ToolCallStarted(rows, event) {
       const { callId, name } = event.data;

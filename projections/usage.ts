@@ -1,4 +1,4 @@
-import { type RecordedEvent, threadIdOf } from "../events/envelope.ts";
+import { type BriefEvent, threadIdOf } from "../events/envelope.ts";
 import { defineProjection, type Rows } from "./define-projection.ts";
 import { addTokens, costOf, noTokens, type PriceTable, type TokenCounts, tokensOf } from "./prices.ts";
 import type { ProjectionView } from "./projection-view.ts";
@@ -28,7 +28,7 @@ const noUsage: ModelUsage = { ...noTokens, calls: 0, failedCalls: 0, latencyMs: 
 /** Model of a call whose start is not in the log. */
 const unknownModel = "unknown";
 
-const callKey = (event: Pick<RecordedEvent, "stream">, callId: string) => `call/${event.stream}/${callId}`;
+const callKey = (event: Pick<BriefEvent, "stream">, callId: string) => `call/${event.stream}/${callId}`;
 
 function addTo(
   rows: UsageRows,
@@ -49,7 +49,7 @@ function addTo(
   rows.put(key, { ...row, models: Object.fromEntries([...Object.entries(models), [model, sum]]) });
 }
 
-function count(rows: UsageRows, event: Omit<RecordedEvent, "data">, callId: string, added: ModelUsage): void {
+function count(rows: UsageRows, event: Omit<BriefEvent, "data">, callId: string, added: ModelUsage): void {
   const call = rows.get(callKey(event, callId));
   const model = call?.kind === "call" ? call.model : unknownModel;
   const threadId = threadIdOf(event.stream) ?? event.stream;
@@ -64,9 +64,10 @@ function count(rows: UsageRows, event: Omit<RecordedEvent, "data">, callId: stri
 }
 
 /** Tokens and calls by model, run and thread. A rewind gives nothing back: what was asked was paid for. */
-export const usage = defineProjection<UsageRow>({
+export const usage = defineProjection<UsageRow, "brief">({
   name: "usage",
   version: 1,
+  envelope: "brief",
   handlers: {
     ModelCallStarted(rows, event) {
       rows.put(callKey(event, event.data.callId), { kind: "call", model: event.data.model });

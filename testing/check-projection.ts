@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { RecordedEvent } from "../events/envelope.ts";
 import { deepFreeze } from "../events/log/deep-freeze.ts";
 import type { AnyProjection, Rows } from "../projections/define-projection.ts";
+import { projectedEvents } from "../projections/projected-events.ts";
 import { type ThreadLog, threadLogs } from "./arbitraries/thread-logs.ts";
 import { notJson } from "./laws/json-closed.ts";
 import type { StateSource } from "./subject-of.ts";
@@ -63,7 +64,9 @@ function project(projection: AnyProjection, events: readonly RecordedEvent[], fr
   const table = new Map(from ?? []);
   const rows = rowsOf(table);
   if (!from) projection.init?.(rows);
-  for (const event of events) projection.handlerFor(event.type)?.(rows, event);
+  for (const event of projectedEvents(projection, events)) {
+    projection.handlerFor(event.type)?.(rows, event as RecordedEvent);
+  }
   return table;
 }
 

@@ -26,7 +26,7 @@ export function needsRefresh(writtenAt: Date | undefined): boolean {
   return writtenAt !== undefined && Date.now() - writtenAt.getTime() > blobGraceMs / 2;
 }
 
-export interface DeleteBlobOptions {
+interface DeleteBlobOptions {
   readonly writtenBefore?: string;
 }
 

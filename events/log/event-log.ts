@@ -1,4 +1,4 @@
-import type { FoldEvent, NewEvent, RecordedEvent } from "../envelope.ts";
+import type { BriefEvent, FoldEvent, NewEvent, RecordedEvent } from "../envelope.ts";
 import type { ChainHead } from "../hash-chain.ts";
 import type { Json } from "../json.ts";
 
@@ -31,7 +31,7 @@ export interface ReadOptions {
 
 export type FoldReadOptions = Pick<ReadOptions, "from" | "to" | "types">;
 
-interface ReadAllOptions {
+export interface ReadAllOptions {
   /** Position after which to start; from the beginning when left out. */
   readonly after?: string;
   readonly types?: readonly string[];
@@ -92,6 +92,8 @@ export interface EventLog {
   readForFold?(stream: string, options?: FoldReadOptions): AsyncIterable<readonly StoredFoldEvent[]>;
   /** Pages of events of all streams in order of position. */
   readAll(options?: ReadAllOptions): AsyncIterable<readonly RecordedEvent[]>;
+  /** A faster `readAll` in stores that have one: the same events, without ids, causes and hashes. */
+  readAllBriefly?(options?: ReadAllOptions): AsyncIterable<readonly BriefEvent[]>;
   /** Events as they are recorded, at least once each, in order of position; ends when `signal` aborts or the log closes. */
   subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionItem>;
   /** Version 0: no stream. */

@@ -1,6 +1,7 @@
-import type { RecordedEvent } from "../envelope.ts";
+import type { BriefEvent, RecordedEvent } from "../envelope.ts";
 import { chainStart } from "../hash-chain.ts";
 import { DamagedEventError, type StoredFoldEvent, type StreamHead, type StreamSummary } from "./event-log.ts";
+import { briefColumns, createBriefDecoder } from "./sqlite-brief.ts";
 import type { SqliteDatabase, SqlRow } from "./sqlite-driver.ts";
 import { createFoldReader, type FoldRange } from "./sqlite-fold.ts";
 import {
@@ -32,10 +33,13 @@ interface StreamRange {
   readonly types?: readonly string[] | undefined;
 }
 
-interface AfterOptions {
+interface PassOptions {
   readonly types?: readonly string[] | undefined;
-  readonly stream?: string | undefined;
   readonly limit: number;
+}
+
+interface AfterOptions extends PassOptions {
+  readonly stream?: string | undefined;
 }
 
 /** What can be asked of the file. All of it is synchronous; a call reads one page at most. */
@@ -47,6 +51,8 @@ export interface SqliteReader {
   foldRange(range: FoldRange): StoredFoldEvent[];
   /** @throws {DamagedEventError} */
   after(position: number, options: AfterOptions): TailPage;
+  /** Begins a pass over all streams: gives a function that reads a page after a position, which throws `DamagedEventError`. */
+  briefly(types?: readonly string[]): (position: number, limit: number) => TailPage<BriefEvent>;
   lastPosition(): number;
   /** Ids of the events of a stream from a version on. */
   idsFrom(stream: number, version: number): [id: string, version: number][];
@@ -152,7 +158,8 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
         ${condition}
       ORDER BY e.version LIMIT ?`).all(stream, stream, position, ...parameters, limit);
 
-  const after = (position: number, { types, stream, limit }: AfterOptions): TailPage => {
+  const rowsAfter = (position: number, options: AfterOptions, columns: string): TailPage<SqlRow> => {
+    const { types, stream, limit } = options;
     const end = lastPosition();
     if (position >= end) return { events: [], through: position };
     const { condition, parameters } = typeFilter(words, types, "e");
@@ -163,13 +170,21 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
     } else {
       if (types) through = Math.min(end, position + positionsPerScan);
       const sql = `
-        SELECT ${eventColumns} FROM events e ${eventJoins}
+        SELECT ${columns}
         WHERE e.position > ? AND e.position <= ? ${condition} ORDER BY e.position LIMIT ?`;
       rows = statement(sql).all(position, through, ...parameters, limit);
     }
-    const events = decodeRows(rows);
     if (rows.length >= limit) through = (rows.at(-1)?.[0] as number | undefined) ?? through;
-    return { events, through };
+    return { events: rows, through };
+  };
+
+  const after = (position: number, options: AfterOptions): TailPage => {
+    const { events: rows, through } = rowsAfter(
+      position,
+      options,
+      `${eventColumns} FROM events e ${eventJoins}`,
+    );
+    return { events: decodeRows(rows), through };
   };
 
   /** One snapshot of the file for everything that `read` looks at. */
@@ -190,6 +205,17 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
     range: inOneSnapshot(range),
     foldRange: inOneSnapshot(foldRange),
     after: inOneSnapshot(after),
+    briefly(types) {
+      const decode = createBriefDecoder(database, words, types === undefined);
+      return inOneSnapshot((position, limit) => {
+        const { events: rows, through } = rowsAfter(
+          position,
+          { types, limit },
+          `${briefColumns} FROM events e`,
+        );
+        return { events: decode(rows), through };
+      });
+    },
     lastPosition: inOneSnapshot(lastPosition),
     idsFrom: (stream, version) =>
       (selectIds.all(stream, version) as unknown as [string, number][]).map(([id, at]) => [decodeId(id), at]),

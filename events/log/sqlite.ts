@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunQueue } from "../queue/run-queue.ts";
 import { createSqliteQueue } from "../queue/sqlite-queue.ts";
-import { type EventLog, LogUnavailableError, type ReadOptions } from "./event-log.ts";
+import { type EventLog, LogUnavailableError, type ReadAllOptions, type ReadOptions } from "./event-log.ts";
 import { createNews } from "./news.ts";
 import { fromPosition, toPosition } from "./position.ts";
 import { prepareAppend } from "./prepare-append.ts";
@@ -16,10 +16,10 @@ import { createRecentEvents } from "./sqlite-recent.ts";
 import { createSqliteSide } from "./sqlite-side.ts";
 import { createWords } from "./sqlite-words.ts";
 import { createWriter, type Writer } from "./sqlite-writer.ts";
-import { tail } from "./tail.ts";
+import { type TailPage, tail } from "./tail.ts";
 
 /** Who reads all streams reads much: each page costs a look-up for every stream in it. */
-const eventsPerPassPage = 1000;
+const eventsPerPassPage = 100;
 
 export interface SqliteOptions {
   /**
@@ -134,6 +134,23 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
     };
   };
 
+  /** Pages up to where the log ends now; other work of the process happens between two of them. */
+  async function* pass<Event>(
+    { after, limit = Number.POSITIVE_INFINITY }: ReadAllOptions,
+    readPage: (after: number, limit: number) => TailPage<Event>,
+  ): AsyncGenerator<readonly Event[], void> {
+    let through = after === undefined ? 0 : fromPosition(after);
+    let left = limit;
+    const end = reading(reader.lastPosition);
+    while (through < end && left > 0) {
+      const page = reading(() => readPage(through, Math.min(left, eventsPerPassPage)));
+      through = page.through;
+      left -= page.events.length;
+      if (page.events.length > 0) yield page.events;
+      await nextTurn();
+    }
+  }
+
   const log: EventLog = {
     kind: "sqlite",
     append(stream, events, { expectedVersion }) {
@@ -153,20 +170,9 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
     async *readForFold(stream, options = {}) {
       yield* readPages(rangeOf(stream, options), (range) => reading(() => reader.foldRange(range)));
     },
-    async *readAll({ after, types, limit = Number.POSITIVE_INFINITY } = {}) {
-      let through = after === undefined ? 0 : fromPosition(after);
-      let left = limit;
-      const end = reading(reader.lastPosition);
-      while (through < end && left > 0) {
-        const page = reading(() =>
-          reader.after(through, { types, limit: Math.min(left, eventsPerPassPage) }),
-        );
-        through = page.through;
-        left -= page.events.length;
-        if (page.events.length > 0) yield page.events;
-        await nextTurn();
-      }
-    },
+    readAll: (options = {}) =>
+      pass(options, (after, limit) => reader.after(after, { types: options.types, limit })),
+    readAllBriefly: (options = {}) => pass(options, reader.briefly(options.types)),
     subscribe(options = {}) {
       const { types, stream } = options;
       const items = tail(

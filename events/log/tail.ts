@@ -3,8 +3,8 @@ import type { SubscribeOptions, SubscriptionItem } from "./event-log.ts";
 import type { News } from "./news.ts";
 
 /** Events after an ordinal that pass a filter, with how far the log was looked through to find them. */
-export interface TailPage {
-  readonly events: readonly RecordedEvent[];
+export interface TailPage<Event = RecordedEvent> {
+  readonly events: readonly Event[];
   /** Ordinal up to which every event was looked at. */
   readonly through: number;
 }

@@ -90,13 +90,13 @@ describe.each(builtInProjections)("$name", (projection) => {
           const seen = new Set<string>();
           const log = createMemoryLog();
           const live = createMemoryProjectionStore();
-          const { name, version: ofCode, types } = projection;
+          const { name, version: ofCode } = projection;
           const update = async (store: typeof live, batchEvents: number) => {
             const rows = initialRows(projection, store);
             const table = await store.open({ name, version: ofCode, rows });
             // A new writer knows no rows: each has to be loaded.
-            const writer = createTableWriter({ projection, store, registry, table });
-            await catchUp({ log, writer, types, batchEvents });
+            const writer = createTableWriter({ projection, store, log, registry, table });
+            await catchUp({ log, writer, projection, batchEvents });
           };
           for (const [index, [threadId, one]] of drafts.entries()) {
             const first = !seen.has(threadId);

@@ -33,7 +33,7 @@ export function createProjectionBench<Row>(
     store = createMemoryProjectionStore(),
     registry = createEventRegistry(),
   } = options;
-  const { name, version, types } = projection;
+  const { name, version } = projection;
   let seconds = 0;
   return {
     log,
@@ -46,8 +46,8 @@ export function createProjectionBench<Row>(
     },
     async update() {
       const table = await store.open({ name, version, rows: initialRows(projection, store) });
-      const writer = createTableWriter({ projection, store, registry, table });
-      await catchUp({ log, writer, types, batchEvents: 100 });
+      const writer = createTableWriter({ projection, store, log, registry, table });
+      await catchUp({ log, writer, projection, batchEvents: 100 });
     },
   };
 }

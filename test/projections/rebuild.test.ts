@@ -96,8 +96,9 @@ describe("a rebuild", () => {
           await setTitle("t0", "meanwhile");
           const live = await store.live("counted-titles");
           if (!live) throw new Error("no live rows");
-          const writer = createTableWriter({ projection: countedTitles(1), store, registry, table: live });
-          await catchUp({ log, writer, types: undefined, batchEvents: 10 });
+          const projection = countedTitles(1);
+          const writer = createTableWriter({ projection, store, log, registry, table: live });
+          await catchUp({ log, writer, projection, batchEvents: 10 });
         }
         return store.switchTo(table, revision);
       },
