@@ -1,45 +1,21 @@
 import * as kurrent from "@kurrent/kurrentdb-client";
-import type { NewEvent } from "../events/envelope.ts";
-import { chainStart, sealEvents } from "../events/hash-chain.ts";
+import { type ChainHead, chainStart, sealEvents } from "../events/hash-chain.ts";
 import { openKurrentDb } from "../events/log/kurrentdb.ts";
 import { createKurrentClient } from "../events/log/kurrentdb-client.ts";
 import { decodeEvent, encodeEvent, placeOf } from "../events/log/kurrentdb-events.ts";
 import { eventsPerPage } from "../events/log/kurrentdb-reader.ts";
+import { type LogSide, sideOf } from "./log-side.ts";
 import { rate } from "./rate.ts";
 
-/** One side of the comparison, on a connection that has had its first answer already. */
-export interface Side {
-  /** Appends events one by one to a stream that is not there yet. */
-  append(stream: string, events: readonly NewEvent[]): Promise<number>;
-  /** Reads all events of the server. */
-  readAll(count: number): Promise<number>;
-  close(): Promise<void>;
-}
-
-export async function openLogSide(url: string): Promise<Side> {
-  const { log } = await openKurrentDb(url, { client: kurrent });
-  return {
-    append: (stream, events) =>
-      rate(events.length, async () => {
-        for (const [version, event] of events.entries()) {
-          await log.append(stream, [event], { expectedVersion: version });
-        }
-      }),
-    readAll: (count) =>
-      rate(count, async () => {
-        let read = 0;
-        for await (const page of log.readAll()) read += page.length;
-        if (read !== count) throw new Error(`${read} of ${count} events were read`);
-      }),
-    close: () => log.close(),
-  };
+export async function openLogSide(url: string): Promise<LogSide> {
+  return sideOf((await openKurrentDb(url, { client: kurrent })).log);
 }
 
 /**
  * The client alone. It makes the same events with the same hashes, and asks for exact revisions and pages of the same
  * size; it checks no limits, knows no retry and no erasures.
  */
-export async function openClientSide(url: string): Promise<Side> {
+export async function openClientSide(url: string): Promise<LogSide> {
   const client = createKurrentClient(kurrent, url);
   const readAll = async (): Promise<number> => {
     let read = 0;
@@ -60,10 +36,11 @@ export async function openClientSide(url: string): Promise<Side> {
     }
   };
   await readAll();
+  const heads = new Map<string, ChainHead>();
   return {
-    append: (stream, events) =>
+    append: (stream, _version, events) =>
       rate(events.length, async () => {
-        let head = { version: 0, hash: chainStart };
+        let head = heads.get(stream) ?? { version: 0, hash: chainStart };
         for (const event of events) {
           const [sealed] = sealEvents(stream, head, [event]);
           if (!sealed) throw new Error("one event");
@@ -72,6 +49,7 @@ export async function openClientSide(url: string): Promise<Side> {
           await client.appendToStream(stream, [encodeEvent(sealed, event.data)], options);
           head = { version: sealed.version, hash: sealed.metadata.hash };
         }
+        heads.set(stream, head);
       }),
     readAll: (count) =>
       rate(count, async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ChildResult, ChildWork } from "./child.ts";
 import { compiled } from "./compiled.ts";
+import type { LogTurns, LogTurnsWork } from "./log-turns.ts";
 
 const execute = promisify(execFile);
 const child = new URL("child.ts", import.meta.url);
@@ -32,6 +33,13 @@ export async function runChild(
   } finally {
     if (!whole.keep) await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A log against its bare client or driver, in a process of its own. */
+export async function measureLog(work: LogTurnsWork): Promise<LogTurns> {
+  const script = await compiled(new URL("log-turns.ts", import.meta.url));
+  const { stdout } = await execute(process.execPath, [script, JSON.stringify(work)]);
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as LogTurns;
 }
 
 export interface ScriptRun {
