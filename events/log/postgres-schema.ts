@@ -8,11 +8,12 @@ const oldestServer = 120_000;
 const migrationLock = 0x54464d;
 
 /**
- * What brings a schema from each version to the next. Names are qualified by the search path of the transaction.
+ * What brings a schema from each version to the next. Names without a schema are
+ * looked for in the search path of the transaction.
  * `json` keeps a text as it came; `jsonb` would refuse U+0000 and reorder keys. Ids and names sort by bytes.
  */
-const migrations: readonly string[] = [
-  `
+const migrations: readonly ((schema: string) => string)[] = [
+  () => `
   CREATE TABLE streams (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
@@ -57,44 +58,6 @@ const migrations: readonly string[] = [
       (SELECT value::bigint FROM meta WHERE key = 'erased_through'))
   $$;
 
-  /* One call is one transaction. The lock makes the order of positions the order of commits: whoever read position n
-     can never be given a lower one later. Streams that are not where the caller believes come back, and then nothing
-     is written; otherwise one row comes back, with the position before the first new event. */
-  CREATE FUNCTION append(
-    names text[], known integer[], heads integer[], head_hashes bytea[],
-    event_streams text[], versions integer[], ids text[], types text[], schemas integer[], datas text[],
-    times text[], metadatas text[], hashes bytea[], previous_hashes bytea[]
-  ) RETURNS TABLE (stale text, head integer, head_hash bytea, is_deleted boolean, base bigint)
-  LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-  DECLARE
-    before bigint;
-  BEGIN
-    PERFORM pg_advisory_xact_lock('events'::regclass::oid::bigint);
-    RETURN QUERY
-      SELECT n.name, coalesce(s.version, 0), s.hash, coalesce(s.deleted, false), NULL::bigint
-      FROM unnest(names, known) AS n (name, known) LEFT JOIN streams s ON s.name = n.name
-      WHERE coalesce(s.version, 0) <> n.known OR s.deleted;
-    IF FOUND THEN RETURN; END IF;
-    before := last_position();
-    INSERT INTO streams (name, version, hash, first_at, last_at)
-      SELECT n.name, n.head, n.hash, min(e.at), (array_agg(e.at ORDER BY e.version DESC))[1]
-      FROM unnest(names, heads, head_hashes) AS n (name, head, hash)
-      JOIN unnest(event_streams, versions, times) AS e (name, version, at) ON e.name = n.name
-      GROUP BY n.name, n.head, n.hash
-      ON CONFLICT (name) DO UPDATE
-        SET version = excluded.version, hash = excluded.hash, last_at = excluded.last_at;
-    INSERT INTO events
-      (position, stream, version, id, type, schema, data, recorded_at, metadata, hash, previous_hash)
-      SELECT before + e.place, s.id, e.version, e.id, e.type, e.schema, e.data::json, e.at, e.metadata::json,
-        e.hash, e.previous_hash
-      FROM unnest(event_streams, versions, ids, types, schemas, datas, times, metadatas, hashes, previous_hashes)
-        WITH ORDINALITY AS e (name, version, id, type, schema, data, at, metadata, hash, previous_hash, place)
-      JOIN streams s ON s.name = e.name
-      ORDER BY e.place;
-    PERFORM pg_notify('threadfold', current_schema());
-    RETURN QUERY SELECT NULL::text, NULL::integer, NULL::bytea, NULL::boolean, before;
-  END $$;
-
   /* Positions are never given twice: a reader that stands behind the erased events must see the next ones. */
   CREATE FUNCTION erase(stream_name text, empty_hash bytea) RETURNS void
   LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -127,7 +90,7 @@ const migrations: readonly string[] = [
     RETURN given;
   END $$;
   `,
-  `
+  () => `
   CREATE TABLE queue (
     place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run text COLLATE "C" NOT NULL UNIQUE,
@@ -163,10 +126,12 @@ const migrations: readonly string[] = [
     record json NOT NULL
   );
   `,
-  `
-  /* The same append. A short one that goes on with one stream, as those of a turn do, moves the head where it checks it
-     and names its values one by one: the server keeps the plans of such statements. (In longer ones it would look for
-     each value from the first on.) */
+  () => `
+  /* One call is one transaction. The lock makes the order of positions the order of commits: whoever read position n
+     can never be given a lower one later. Streams that are not where the caller believes come back, and then nothing
+     is written; otherwise one row comes back, with the position before the first new event. A short append that goes
+     on with one stream, as those of a turn do, moves the head where it checks it and names its values one by one: the
+     server keeps the plans of such statements. (In longer ones it would look for each value from the first on.) */
   CREATE OR REPLACE FUNCTION append(
     names text[], known integer[], heads integer[], head_hashes bytea[],
     event_streams text[], versions integer[], ids text[], types text[], schemas integer[], datas text[],
@@ -222,6 +187,36 @@ const migrations: readonly string[] = [
     RETURN QUERY SELECT NULL::text, NULL::integer, NULL::bytea, NULL::boolean, before;
   END $$;
   `,
+  (schema) => `
+  /* An append of one event to a stream that is there, by far the most frequent: no arrays to write, read and join, and
+     names of its own instead of a search path, which each call would have to set. Gives the position of the event;
+     null when the stream is not where the caller believes, and nothing was written. */
+  CREATE FUNCTION append_one(
+    stream_name text, known integer, new_id text, new_type text, new_schema integer, new_data json,
+    at text, new_metadata json, new_hash bytea, hash_before bytea
+  ) RETURNS bigint LANGUAGE plpgsql AS $$
+  DECLARE
+    done text := pg_advisory_xact_lock('${schema}.events'::regclass::oid::bigint)::text;
+    given bigint;
+  BEGIN
+    WITH head AS (
+      UPDATE ${schema}.streams SET version = known + 1, hash = new_hash, last_at = at
+      WHERE name = stream_name AND version = known AND NOT deleted RETURNING id
+    )
+    INSERT INTO ${schema}.events
+      (position, stream, version, id, type, schema, data, recorded_at, metadata, hash, previous_hash)
+      SELECT
+        1 + greatest(
+          coalesce((SELECT max(position) FROM ${schema}.events), 0),
+          (SELECT value::bigint FROM ${schema}.meta WHERE key = 'erased_through')),
+        head.id, known + 1, new_id, new_type, new_schema, new_data, at, new_metadata, new_hash, hash_before
+      FROM head
+      RETURNING position INTO given;
+    IF given IS NULL THEN RETURN NULL; END IF;
+    done := pg_notify('threadfold', '${schema}')::text;
+    RETURN given;
+  END $$;
+  `,
 ];
 
 async function versionOf(client: PoolClient, schema: string): Promise<number> {
@@ -275,7 +270,7 @@ async function migrate(client: PoolClient, schema: string, where: string): Promi
   );
   const version = await versionOf(client, schema);
   checkVersion(version, schema, where);
-  for (const migration of migrations.slice(version)) await client.query(migration);
+  for (const migration of migrations.slice(version)) await client.query(migration(schema));
   await client.query("UPDATE meta SET value = $1 WHERE key = 'schema'", [String(migrations.length)]);
   await client.query("COMMIT");
 }

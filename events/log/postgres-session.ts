@@ -12,8 +12,16 @@ type StatementKind = "read" | "repeatable" | "once";
 /** Statements on a pool of connections: with typed errors, and tried again while the server is away. */
 export interface PostgresSession {
   readonly where: string;
-  /** @throws {LogUnavailableError} @throws {LogFormatError} @throws {AppendOutcomeUnknownError} not for reads */
-  query(kind: StatementKind, text: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>;
+  /**
+   * @param meanwhile is called each time that the statement has been sent, while the server works on it; throws nothing
+   * @throws {LogUnavailableError} @throws {LogFormatError} @throws {AppendOutcomeUnknownError} not for reads
+   */
+  query(
+    kind: StatementKind,
+    text: string,
+    values?: readonly unknown[],
+    meanwhile?: () => void,
+  ): Promise<readonly PostgresRow[]>;
   /**
    * Several statements in one transaction, rolled back when `work` throws. `work` is called again when the connection
    * breaks before the commit.
@@ -39,12 +47,34 @@ type Attempt =
 const firstPauseMs = 20;
 const longestPauseMs = 500;
 /** Texts as they come; every reader knows what its columns are. */
+const rowMode = "array";
 const rawTypes = { getTypeParser: () => (text: string) => text };
 
 export function createPostgresSession(pool: Pool, where: string, reconnectMs: number): PostgresSession {
   const names = new Map<string, string>();
   let ending: Promise<void> | undefined;
   let isClosed = false;
+  /** The connection that had the last answer, for whoever goes on in the same turn of the event loop. */
+  let kept: PoolClient | undefined;
+
+  const take = (): PoolClient | Promise<PoolClient> => {
+    const client = kept;
+    kept = undefined;
+    return client ?? pool.connect();
+  };
+
+  const giveBack = (client: PoolClient) => {
+    if (kept || pool.waitingCount > 0) {
+      client.release();
+      return;
+    }
+    kept = client;
+    setImmediate(() => {
+      if (kept !== client) return;
+      kept = undefined;
+      client.release();
+    });
+  };
 
   const nameOf = (text: string): string => {
     const name = names.get(text) ?? `threadfold_${names.size + 1}`;
@@ -52,17 +82,23 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
     return name;
   };
 
-  const attempt = async (text: string, values: readonly unknown[]): Promise<Attempt> => {
+  const attempt = async (
+    text: string,
+    values: readonly unknown[],
+    meanwhile?: () => void,
+  ): Promise<Attempt> => {
     let client: PoolClient;
     try {
-      client = await pool.connect();
+      client = await take();
     } catch (cause) {
       return { kind: isPassing(cause) ? "away" : "refused", cause };
     }
     try {
-      const statement = { name: nameOf(text), text, values: [...values], types: rawTypes };
-      const { rows } = await client.query<(string | null)[]>({ ...statement, rowMode: "array" });
-      client.release();
+      const statement = { name: nameOf(text), text, values: [...values], types: rawTypes, rowMode } as const;
+      const answer = client.query<(string | null)[]>(statement);
+      meanwhile?.();
+      const { rows } = await answer;
+      giveBack(client);
       return { kind: "rows", rows };
     } catch (cause) {
       client.release(true);
@@ -78,7 +114,7 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
 
   const connected = async (): Promise<PoolClient> => {
     try {
-      return await pool.connect();
+      return await take();
     } catch (cause) {
       throw new StatementFailure("connect", { cause });
     }
@@ -87,7 +123,7 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
   const statementsOn = (client: PoolClient): { query: PostgresQuery } => ({
     async query(text, values = []) {
       try {
-        const statement = { text, values: [...values], types: rawTypes, rowMode: "array" } as const;
+        const statement = { text, values: [...values], types: rawTypes, rowMode } as const;
         return (await client.query<(string | null)[]>(statement)).rows;
       } catch (cause) {
         throw new StatementFailure("query", { cause });
@@ -106,12 +142,12 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
 
   return {
     where,
-    async query(kind, text, values = []) {
+    async query(kind, text, values = [], meanwhile) {
       const deadline = performance.now() + reconnectMs;
       let isUnknown = false;
       for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
         if (isClosed) throw new LogUnavailableError(`${where} is closed. Open the store again.`);
-        const result = await attempt(text, values);
+        const result = await attempt(text, values, meanwhile);
         if (result.kind === "rows") return result.rows;
         const { cause } = result;
         if (result.kind === "lost" && kind !== "read") isUnknown = true;
@@ -137,7 +173,7 @@ export function createPostgresSession(pool: Pool, where: string, reconnectMs: nu
           const result = await work(query);
           isCommitting = true;
           await query("COMMIT");
-          client.release();
+          giveBack(client);
           return result;
         } catch (error) {
           const isOurs = error instanceof StatementFailure;

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { chainStart, type SealedEvent, sealEvents } from "../hash-chain.ts";
+import type { Json } from "../json.ts";
 import {
   type AppendResult,
   type ExpectedVersion,
@@ -28,6 +30,8 @@ interface AppendTask {
 interface PlannedAppend {
   readonly task: AppendTask;
   readonly sealed: readonly SealedEvent[];
+  /** The data as it will be read: what the caller holds of its own event may change. */
+  datas: readonly Json[];
 }
 
 /** What one transaction writes, and where it believes the streams to be. */
@@ -69,24 +73,34 @@ export function createPostgresWriter(
   const reads = new Set<Promise<unknown>>();
   let work: Promise<void> | undefined;
   let isClosed = false;
+  let isShared = false;
   const appendText = `
     SELECT * FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+  const appendOneText = `SELECT ${schema}.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+
+  /** Whoever appends alone waits for nobody; where several do, those just answered may share the next transaction. */
+  const gathered = () => (isShared ? nextTurn() : Promise.resolve());
 
   const start = () => {
-    work ??= new Promise<void>((resolve) => setImmediate(resolve)).then(workOff).finally(() => {
-      work = undefined;
-      if (queue.length > 0) start();
-    });
+    work ??= gathered()
+      .then(workOff)
+      .finally(() => {
+        work = undefined;
+        if (queue.length > 0) start();
+      });
   };
 
   const workOff = async () => {
     for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      await Promise.allSettled(reads);
+      if (reads.size > 0) await Promise.allSettled(reads);
       if (typeof next === "function") {
         queue.shift();
         await next();
       } else {
-        await transact(takeBatch());
+        const batch = takeBatch();
+        isShared = batch.length > 1;
+        await transact(batch);
+        if (isShared) await nextTurn();
       }
     }
   };
@@ -177,7 +191,7 @@ export function createPostgresWriter(
       const { version, metadata } = last;
       plan.heads.set(task.stream, { version, hash: metadata.hash, deleted: false });
     }
-    plan.appends.push({ task, sealed });
+    plan.appends.push({ task, sealed, datas: [] });
   };
 
   /** What an append gets that is not simply the next one of its stream, by what is committed now. */
@@ -207,12 +221,53 @@ export function createPostgresWriter(
     return true;
   };
 
+  /** What can be done of the answers while the server still works. */
+  const prepareAnswers = (appends: readonly PlannedAppend[]) => {
+    for (const append of appends) {
+      append.datas = append.task.prepared.map(({ dataText }) => JSON.parse(dataText));
+    }
+  };
+
+  /** Position before the event; undefined: the stream is elsewhere, and nothing was written. */
+  const commitOne = async (
+    event: SealedEvent,
+    dataText: string,
+    meanwhile: () => void,
+  ): Promise<number | undefined> => {
+    const { id, type, stream, version, recordedAt, metadata } = event;
+    const values = [
+      stream,
+      version - 1,
+      id,
+      type,
+      metadata.schema,
+      dataText,
+      recordedAt,
+      metadataText(event),
+      bytesOf(metadata.hash),
+      bytesOf(metadata.previousHash),
+    ];
+    const [row] = await session.query("repeatable", appendOneText, values, meanwhile);
+    const position = row?.[0];
+    return position === null || position === undefined ? undefined : Number(position) - 1;
+  };
+
   /** Position before the first event of the plan; undefined: a stream is elsewhere, and nothing was written. */
   const commit = async ({ appends, bases, heads }: Plan): Promise<number | undefined> => {
+    const meanwhile = () => prepareAnswers(appends);
+    const [only] = appends;
+    const event = only?.sealed[0];
+    const dataText = only?.task.prepared[0]?.dataText;
+    const isOne = appends.length === 1 && only?.sealed.length === 1;
+    if (isOne && event && event.version > 1 && dataText !== undefined) {
+      const base = await commitOne(event, dataText, meanwhile);
+      if (base !== undefined) return base;
+      // The statement for many tells where the stream is.
+    }
     const names = [...heads.keys()];
     const events = appends.flatMap(({ sealed }) => sealed);
     const dataTexts = appends.flatMap(({ task }) => task.prepared.map(({ dataText }) => dataText));
-    const rows = await session.query("repeatable", appendText, [
+    const values = [
       names,
       names.map((name) => bases.get(name)?.version),
       names.map((name) => heads.get(name)?.version),
@@ -227,7 +282,8 @@ export function createPostgresWriter(
       events.map(metadataText),
       events.map(({ metadata }) => bytesOf(metadata.hash)),
       events.map(({ metadata }) => bytesOf(metadata.previousHash)),
-    ]);
+    ];
+    const rows = await session.query("repeatable", appendText, values, meanwhile);
     const base = rows.at(-1)?.[4];
     if (base !== null && base !== undefined) return Number(base);
     for (const [stream, version, hash, deleted] of rows) {
@@ -240,12 +296,12 @@ export function createPostgresWriter(
   const settle = ({ appends, heads }: Plan, base: number) => {
     for (const [stream, head] of heads) known.set(stream, head);
     let position = base;
-    for (const { task, sealed } of appends) {
-      const events = sealed.map((event, index) => {
-        // As it will be read: what the caller holds of its own event may change.
-        const data = JSON.parse(task.prepared[index]?.dataText ?? "null");
-        return { ...event, data, position: toPosition(position + index + 1) };
-      });
+    for (const { task, sealed, datas } of appends) {
+      const events = sealed.map((event, index) => ({
+        ...event,
+        data: datas[index] ?? null,
+        position: toPosition(position + index + 1),
+      }));
       position += events.length;
       const version = events.at(-1)?.version ?? 0;
       task.resolve({ version, position: toPosition(position), events });
