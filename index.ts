@@ -152,6 +152,7 @@ export {
   whatIf,
 } from "./actors/what-if.ts";
 export { createWorker, type WorkedRun, type Worker, type WorkerOptions } from "./actors/worker.ts";
+export * from "./errors.ts";
 export type { BlobStore } from "./events/blobs/blob-store.ts";
 export { BlobsUnavailableError, MissingS3ClientError, openS3Blobs, type S3Blobs } from "./events/blobs/s3.ts";
 export { catalogue, type EventName } from "./events/catalogue.ts";

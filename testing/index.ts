@@ -25,6 +25,7 @@ export { scheduledStore } from "./faults/scheduled-store.ts";
 export { threadProblems } from "./faults/thread-problems.ts";
 export { type FuzzOptions, type FuzzProgress, fuzz } from "./fuzz.ts";
 export {
+  ExampleError,
   type ExampleSubject,
   type Expectation,
   type Given,
