@@ -113,6 +113,7 @@ export {
 export { AgentClosedError } from "./actors/registry.ts";
 export {
   AgentStoreError,
+  ContentErasedError,
   type Rerun,
   type RerunDivergence,
   type RerunOptions,

@@ -22,8 +22,10 @@ export class VersionOutOfRangeError extends Error {
     readonly version: number,
     /** The thread's last version. */
     readonly head: number,
+    /** The version as it was written, when not as a number. */
+    written = String(version),
   ) {
-    super(`Thread "${thread}" has no version ${version}: its versions are whole numbers from 0 to ${head}.`);
+    super(`Thread "${thread}" has no version ${written}: its versions are whole numbers from 0 to ${head}.`);
   }
 }
 

@@ -109,7 +109,7 @@ export class ProjectionTableMissingError extends Error {
   override readonly name = "ProjectionTableMissingError";
   constructor(readonly table: string) {
     super(
-      `There is no projection table "${table}". Start its projection (it is built from the log) and read again.`,
+      `There are no rows of "${table}" yet. Build them from the log: threadfold rebuild ${table}, or start the projection.`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { leafOf } from "../events/keys/content-key.ts";
 import { parseRedactionRule, type RedactionRule, redactedPaths } from "../events/keys/redaction-rule.ts";
 import { contentPaths } from "../events/keys/seal-data.ts";
 import { asEncrypted } from "../events/keys/with-encryption.ts";
+import type { EventLog } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
 import { ContentRedacted } from "../events/thread.ts";
 import { dropSnapshotsOfFamily } from "./erase-thread.ts";
@@ -22,10 +23,14 @@ export class NothingToRedactError extends Error {
   constructor(
     readonly thread: string,
     readonly rule: string,
+    /** The thread that it was forked from. */
+    readonly parent?: string,
   ) {
-    super(
-      `Nothing in thread "${thread}" fits the rule ${rule}. Nothing was recorded; check the path or the pattern.`,
-    );
+    const next =
+      parent === undefined
+        ? "check the path or the pattern"
+        : `what it inherited is redacted in the thread it was forked from: threadfold redact ${parent} --rule …`;
+    super(`Nothing in thread "${thread}" fits the rule ${rule}. Nothing was recorded; ${next}.`);
   }
 }
 
@@ -66,6 +71,13 @@ interface Match {
   readonly leaves: readonly string[];
   /** All paths lie in sealed pieces. */
   readonly sealed: boolean;
+}
+
+async function parentOf(log: EventLog, stream: string): Promise<string | undefined> {
+  for await (const [first] of log.read(stream, { to: 1, types: ["ThreadForked"] })) {
+    return (first?.data as { readonly parentThreadId?: string } | undefined)?.parentThreadId;
+  }
+  return undefined;
 }
 
 async function findMatches(
@@ -131,7 +143,9 @@ export async function redactThread(
   const parsed = parseRedactionRule(rule);
   await checkVersion(store.log, stream, undefined);
   const matches = await findMatches(store, threadId, parsed, options);
-  if (matches.length === 0) throw new NothingToRedactError(threadId, rule);
+  if (matches.length === 0) {
+    throw new NothingToRedactError(threadId, rule, await parentOf(store.log, stream));
+  }
   const encrypted = asEncrypted(store);
   const effect = encrypted && matches.every((match) => match.sealed) ? "destroyed" : "hidden";
   const shown = matches.map(({ version, type, paths }) => ({ version, type, paths }));

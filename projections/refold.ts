@@ -1,5 +1,6 @@
 import type { FoldEvent } from "../events/envelope.ts";
 import type { EventRegistry } from "../events/event-registry.ts";
+import { lacksContent } from "../events/keys/seal-data.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import type { State, StateReducer } from "../reducers/thread-state.ts";
 import { createFoldPages } from "./fold-pages.ts";
@@ -25,7 +26,9 @@ export interface Refold {
   readonly checked: number;
   /** Ends of runs whose state could not be compared, because it had fields that these reducers do not know. */
   readonly unchecked: number;
-  /** Those fields. */
+  /** Ends of runs whose state cannot be compared any more, because content before them was erased or redacted. */
+  readonly erased: number;
+  /** Fields that are not known here. */
   readonly unknownFields: readonly string[];
   readonly state: State;
   /** Hash of `state`. */
@@ -72,6 +75,8 @@ export async function refold(
   let events = 0;
   let checked = 0;
   let unchecked = 0;
+  let erased = 0;
+  let isWhole = true;
   const unknown = new Set<string>();
   let divergence: Divergence | undefined;
   for await (const page of createFoldPages(log, registry)(await resolveLineage(log, stream, version))) {
@@ -89,9 +94,11 @@ export async function refold(
       } else if (stateHash !== undefined) {
         state = reducer.fold(pending, state);
         pending = [];
-        checked += 1;
         const folded = hasher.hash(covered(state, stateFields));
-        if (folded !== stateHash) {
+        if (folded === stateHash) checked += 1;
+        else if (!isWhole) erased += 1;
+        else {
+          checked += 1;
           divergence ??= {
             stream: page.segment.stream,
             version: event.version,
@@ -102,6 +109,7 @@ export async function refold(
           };
         }
       }
+      if (isWhole && lacksContent(event.data)) isWhole = false;
       pending.push(event);
     }
     state = reducer.fold(pending, state);
@@ -110,6 +118,7 @@ export async function refold(
     events,
     checked,
     unchecked,
+    erased,
     unknownFields: [...unknown],
     state,
     stateHash: hasher.hash(state),

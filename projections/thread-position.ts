@@ -133,7 +133,10 @@ export async function resolvePosition(log: EventLog, text: string): Promise<Thre
   const { version: head, deleted } = await log.head(stream);
   if (deleted) throw new UnknownThreadError(threadId, "It was deleted.");
   const version = await versionOf(log, { threadId, stream, head }, mark, text);
-  if (version < 0 || version > head) throw new VersionOutOfRangeError(threadId, version, head);
+  if (version < 0 || version > head) {
+    const written = mark.kind === "back" ? `${-mark.versions} (${mark.versions} before the head)` : undefined;
+    throw new VersionOutOfRangeError(threadId, version, head, written);
+  }
   return { threadId, stream, version, head };
 }
 

@@ -36,6 +36,8 @@ export interface VerifiedThread {
   readonly stateHashes: number;
   /** Ends of runs whose state had fields that the reducers here do not know. */
   readonly uncheckedStates: number;
+  /** Ends of runs whose state cannot be compared any more, because content before them was erased or redacted. */
+  readonly erasedStates: number;
   readonly unknownFields: readonly string[];
   /** Blobs that were read. */
   readonly blobs: number;
@@ -96,6 +98,7 @@ export async function verifyThread(
     events,
     stateHashes: checks.includes("fold") ? (fold?.refold?.checked ?? 0) : 0,
     uncheckedStates: checks.includes("fold") ? (fold?.refold?.unchecked ?? 0) : 0,
+    erasedStates: checks.includes("fold") ? (fold?.refold?.erased ?? 0) : 0,
     unknownFields: checks.includes("fold") ? (fold?.refold?.unknownFields ?? []) : [],
     blobs: blobs?.read ?? 0,
     erasedBlobs: blobs?.erased ?? 0,
@@ -205,6 +208,7 @@ async function verifyFold(
         ...result,
         checked: result.checked + branch.checked,
         unchecked: result.unchecked + branch.unchecked,
+        erased: result.erased + branch.erased,
         unknownFields: [...new Set([...result.unknownFields, ...branch.unknownFields])],
         divergence: result.divergence ?? branch.divergence,
       };
@@ -243,10 +247,14 @@ async function verifyBlobs(
   stream: string,
 ): Promise<{ read: number; erased: number; problem: Problem | undefined }> {
   let erased = 0;
-  let mayBeGone = false;
-  for await (const _page of log.read(stream, { types: erasing, limit: 1 })) mayBeGone = true;
   const read = new Set<string>();
-  for (const segment of await resolveLineage(log, stream, (await log.head(stream)).version)) {
+  let mayBeGone = false;
+  const segments = await resolveLineage(log, stream, (await log.head(stream)).version);
+  // Also after the fork: what a parent lost its forks lost, too.
+  for (const inherited of new Set(segments.map((segment) => segment.stream))) {
+    for await (const _page of log.read(inherited, { types: erasing, limit: 1 })) mayBeGone = true;
+  }
+  for (const segment of segments) {
     for await (const page of log.read(segment.stream, { from: segment.from, to: segment.to })) {
       for (const event of page) {
         for (const { sha256 } of blobsOf(event)) {

@@ -1,9 +1,11 @@
 import type { RecordedEvent } from "../../events/envelope.ts";
-import { threadStream } from "../../events/envelope.ts";
+import { threadIdOf, threadStream } from "../../events/envelope.ts";
 import type { Json } from "../../events/json.ts";
+import { lacksContent } from "../../events/keys/seal-data.ts";
+import type { EventLog } from "../../events/log/event-log.ts";
 import type { Store } from "../../events/store.ts";
 import { changedNames } from "../../projections/diff.ts";
-import { checkVersion } from "../../projections/lineage.ts";
+import { checkVersion, resolveLineage } from "../../projections/lineage.ts";
 import { createStateReader } from "../../projections/state-at.ts";
 import type { Agent, Run, RunOptions } from "../agent-contract.ts";
 import type { ReplayMissError } from "../models/replay/replay-miss.ts";
@@ -19,6 +21,19 @@ export class AgentStoreError extends Error {
   constructor(readonly agent: string) {
     super(
       `Agent "${agent}" keeps its own store, so its runs cannot be done again beside it. Make the agent with the store that is given: export options, or a function that is given { store }.`,
+    );
+  }
+}
+
+/** Content that the runs were made of is gone, so they cannot be done again. */
+export class ContentErasedError extends Error {
+  override readonly name = "ContentErasedError";
+  constructor(
+    readonly thread: string,
+    readonly version: number,
+  ) {
+    super(
+      `Content of thread "${thread}" was erased or redacted (the first of it at version ${version}), so its runs cannot be done again. A refold still checks what is left: threadfold replay ${thread}`,
     );
   }
 }
@@ -83,7 +98,7 @@ export type AgentFor = (
  * reached, and nothing is written to the source.
  *
  * @param agentFor makes the agent for a store; it is called once a run
- * @throws {UnknownThreadError} @throws {AgentStoreError} @throws {NewerSchemaError}
+ * @throws {UnknownThreadError} @throws {AgentStoreError} @throws {NewerSchemaError} @throws {ContentErasedError}
  * @example
  * const { divergence } = await rerunThread(store, "t1", (store) => createAgent({ ...options, store }));
  * divergence?.path; // "data.title"
@@ -95,6 +110,7 @@ export async function rerunThread(
   options: RerunOptions = {},
 ): Promise<Rerun> {
   await checkVersion(source.log, threadStream(threadId), options.to);
+  await checkContent(source.log, threadId, options.to);
   const probe = await storeBefore(source, threadId, 0);
   const reading = await agentFor(probe, { model: await firstModel(source.log, threadId) });
   const recorded = await readRecordedRuns(source.log, reading.registry, threadId, options.to);
@@ -106,6 +122,17 @@ export async function rerunThread(
     runs.push(await rerunOne(source, run, agentFor, options));
   }
   return { threadId, runs, divergence: runs.find(({ divergence }) => divergence)?.divergence };
+}
+
+async function checkContent(log: EventLog, threadId: string, to: number | undefined): Promise<void> {
+  const stream = threadStream(threadId);
+  const { version } = await log.head(stream);
+  for (const segment of await resolveLineage(log, stream, to ?? version)) {
+    for await (const page of log.read(segment.stream, { from: segment.from, to: segment.to })) {
+      const first = page.find(({ data }) => lacksContent(data));
+      if (first) throw new ContentErasedError(threadIdOf(first.stream) ?? threadId, first.version);
+    }
+  }
 }
 
 async function rerunOne(

@@ -64,6 +64,8 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   InheritedMessageError: exitCodes.conflict,
   ThreadHasChildrenError: exitCodes.conflict,
   ThreadNotEncryptedError: exitCodes.conflict,
+  FileExistsError: exitCodes.conflict,
+  ContentErasedError: exitCodes.conflict,
   KeyDestroyedError: exitCodes.conflict,
   KeyMissingError: exitCodes.conflict,
   KeysElsewhereError: exitCodes.conflict,

@@ -13,7 +13,8 @@ const nextByName: Readonly<Record<string, string>> = {
   AmbiguousThreadError: "Write more of the id; list the threads with: threadfold threads",
   ThreadBusyError:
     "Wait for its end, stop it with Ctrl-C where it runs, or leave yours to a worker: threadfold run --queue",
-  UnknownStoreUrlError: "Write --store sqlite:<path>, postgres://<host>/<database>, kurrentdb://<host>:2113 or memory:",
+  UnknownStoreUrlError:
+    "Write --store sqlite:<path>, postgres://<host>/<database>, kurrentdb://<host>:2113 or memory:",
 };
 
 /** Sentences end before a capital letter, a quote or an opening bracket. */

@@ -180,6 +180,11 @@ export function isSealed(data: Json): data is JsonObject {
   return isObject(data) && isObject(data[sealedKey]);
 }
 
+/** True for data that `openData` gave without some of its content: the key is destroyed. */
+export function lacksContent(data: unknown): boolean {
+  return typeof data === "object" && data !== null && Array.isArray((data as JsonObject)[erasedKey]);
+}
+
 /**
  * The data as it was before `sealData`. Where there is no key any more the blank stays, and `$erased` names the path.
  *

@@ -70,7 +70,8 @@ async function filesWith(text: string): Promise<string[]> {
   const forms = [bytes, Buffer.from(text, "utf16le"), escaped, ...base64];
   const found: string[] = [];
   for (const path of await filesIn(root)) {
-    const content = await readFile(path);
+    // Files beside a database come and go.
+    const content = await readFile(path).catch(() => Buffer.alloc(0));
     if (forms.some((form) => content.includes(form))) found.push(path);
   }
   return found;

@@ -57,6 +57,7 @@ describe("a thread that holds", () => {
       events: 5 + 6,
       stateHashes: 2,
       uncheckedStates: 0,
+      erasedStates: 0,
       unknownFields: [],
       blobs: 1,
       erasedBlobs: 0,

@@ -18,6 +18,8 @@ interface Refolded {
   readonly checked: number;
   /** Ends of runs that had fields which are not known here. */
   readonly unchecked: number;
+  /** Ends of runs before which content was erased: their states cannot be compared any more. */
+  readonly erased: number;
   readonly unknownFields: readonly string[];
   readonly stateHash: string;
   readonly divergence: Divergence | undefined;

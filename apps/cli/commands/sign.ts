@@ -1,9 +1,15 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { Command } from "@commander-js/extra-typings";
 import { exitCodes } from "../exit-codes.ts";
 import { readInput } from "../read-input.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
+
+/** A file would be overwritten. */
+class FileExistsError extends Error {
+  override readonly name = "FileExistsError";
+}
 
 /** `threadfold sign` */
 export function define(command: Command, session: Session): void {
@@ -18,6 +24,13 @@ export function define(command: Command, session: Session): void {
       const signing = await import("../../../projections/signed-head.ts");
       if (newKey !== undefined) {
         const { privateKey, publicKey } = signing.generateSigningKeys();
+        for (const file of [`${newKey}.key`, `${newKey}.pub`]) {
+          if (existsSync(file)) {
+            throw new FileExistsError(
+              `${file} is there already. A key that was used must not be lost; give another name, like: threadfold sign --new-key ${newKey}-2`,
+            );
+          }
+        }
         await writeFile(`${newKey}.key`, privateKey, { mode: 0o600, flag: "wx" });
         await writeFile(`${newKey}.pub`, publicKey, { flag: "wx" });
         await session.terminal.line(`${newKey}.key\n${newKey}.pub`);

@@ -28,7 +28,7 @@ export function define(command: Command, session: Session): void {
     .action(async ({ status, search, since, sort, limit }) => {
       const { terminal, options } = session;
       const { threadSummaries } = await import("../../../projections/thread-summaries.ts");
-      const { log } = await session.store();
+      const log = await session.shownLog();
       const query = {
         sort,
         limit: limit + 1,

@@ -82,6 +82,7 @@ function lineOf(result: VerifiedThread, session: Session): string {
     const unchecked = uncheckedText({
       unchecked: result.uncheckedStates,
       unknownFields: result.unknownFields,
+      erased: result.erasedStates,
     });
     const erased = erasedBlobs > 0 ? `, ${erasedBlobs} erased` : "";
     return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes${unchecked}, ${blobs} blobs${erased})`;

@@ -19,7 +19,7 @@ export function define(command: Command, session: Session): void {
       const { createFoldPages } = await import("../../../projections/fold-pages.ts");
       const { threadIdOf } = await import("../../../events/envelope.ts");
       const compiled = compilePath(path);
-      const { log } = await session.store();
+      const log = await session.shownLog();
       const { stream, threadId, version, head } = await resolvePosition(log, thread);
       const { registry, reducer } = await session.readingOf(log, threadId);
       const print = createPrinter(session, compiled, every === true);

@@ -87,7 +87,12 @@ describe("erase", () => {
     expect(run.code).toBe(0);
     await call(["projections", "--catch-up"]);
     expect((await call(["state", "t"])).stdout).toContain("Chinchilla");
-    expect((await call(["erase", "t", "--yes", "--reason", "asked for"])).code).toBe(0);
+    expect((await call(["fork", "t@head", "--as", "kept"])).code).toBe(0);
+    expect((await call(["run", "calculate 5 + 5", "--thread", "kept"])).code).toBe(0);
+    expect((await call(["erase", "t", "--yes", "--keep-forks", "--reason", "asked for"])).code).toBe(0);
+    const fork = await call(["verify", "kept"]);
+    expect(fork.code).toBe(0);
+    expect(fork.stdout).toMatch(/ok .* 2 not compared: content before them was erased, .*erased\)/);
     const files = await readdir(join(folder, "secret"), { recursive: true, withFileTypes: true });
     for (const file of files.filter((entry) => entry.isFile())) {
       expect((await readFile(join(file.parentPath, file.name))).includes("Chinchilla"), file.name).toBe(
@@ -95,6 +100,13 @@ describe("erase", () => {
       );
     }
     expect((await call(["verify", "t", "--chain"])).code).toBe(0);
+    const verified = await call(["verify", "t"]);
+    expect(verified.code).toBe(0);
+    expect(verified.stdout).toContain("1 not compared: content before them was erased");
+    expect(await call(["replay", "t"])).toMatchObject({ code: 0 });
+    const rerun = await call(["replay", "t", "--mode", "rerun"]);
+    expect(rerun.code).toBe(5);
+    expect(rerun.stderr).toContain("so its runs cannot be done again");
     expect((await call(["events", "t"])).stdout).toContain("ThreadErased");
   });
 });
@@ -119,10 +131,14 @@ describe("redact", () => {
       ["state", "parent"],
       ["blame", "parent", "--path", "title"],
       ["trace", "parent", "--json"],
+      ["watch-path", "parent", "title"],
+      ["threads", "--json"],
     ]) {
       expect([args, (await call(args)).stdout]).toEqual([args, expect.not.stringContaining(title)]);
     }
     expect(await call(["redact", "parent", "--rule", "/no such text/", "--yes"])).toMatchObject({ code: 3 });
+    const inherited = await call(["redact", "child", "--rule", "/no such text/", "--yes"]);
+    expect(inherited.stderr).toContain("threadfold redact parent --rule");
     expect(await call(["redact", "parent", "--rule", "/(/", "--yes"])).toMatchObject({ code: 2 });
   });
 });
@@ -142,6 +158,9 @@ describe("sign", () => {
   test("signs a head, which holds until somebody changes the log", async () => {
     await call(["sign", "--new-key", "audit"]);
     expect((await stat(join(folder, "audit.key"))).mode & 0o777).toBe(0o600);
+    const again = await call(["sign", "--new-key", "audit"]);
+    expect(again.code).toBe(5);
+    expect(again.stderr).toContain("audit.key is there already");
     await call(["sign", "parent@4", "--key", "audit.key", "-o", "head.json"]);
     const verify = ["sign", "--verify", "head.json", "--key", "audit.pub"];
     expect(await call(verify)).toMatchObject({ code: 0, stdout: "thread-parent@4: holds\n" });

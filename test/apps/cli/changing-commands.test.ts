@@ -132,6 +132,8 @@ describe("errors are three short lines with the right exit code", () => {
     ["a bad time", ["threads", "--since", "soon"], 2, /"soon" is no time/],
     ["an unknown thread", ["events", "nobody"], 3, /There is no thread "nobody"/],
     ["an unknown position", ["state", "parent@99999"], 3, /no version 99999/],
+    ["a position before the first", ["state", "parent@-999"], 3, /no version -999 \(999 before the head\)/],
+    ["rows that were never built", ["rebuild", "usage", "--compare"], 1, /threadfold rebuild usage/],
     ["a bad position", ["state", "parent@?"], 2, /is no position/],
     ["a prefix of several threads", ["state", "par"], 2, /fits several threads: parable, parent/],
     ["a bad path", ["state", "parent", "--path", "$.["], 2, /is no JSONPath/],

@@ -17,12 +17,13 @@ const checks: readonly VerifyCheck[] = ["chain", "fold", "blobs", "snapshots"];
 function Facts({ check, verified }: { readonly check: VerifyCheck; readonly verified: VerifiedThread }) {
   const words = useWords(auditWords);
   const number = useNumber();
-  const { events, stateHashes, uncheckedStates, blobs, erasedBlobs } = verified;
+  const { events, stateHashes, uncheckedStates, erasedStates, blobs, erasedBlobs } = verified;
   const facts = {
     chain: [words.chainFact(number(events))],
     fold: [
       words.foldFact(number(stateHashes)),
       ...(uncheckedStates > 0 ? [words.unchecked(number(uncheckedStates))] : []),
+      ...(erasedStates > 0 ? [words.erased(number(erasedStates))] : []),
     ],
     blobs: [words.blobsFact(number(blobs)), ...(erasedBlobs > 0 ? [words.erased(number(erasedBlobs))] : [])],
     snapshots: [words.snapshotsFact],
