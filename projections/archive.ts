@@ -4,10 +4,12 @@ import { type Emitter, threadStream } from "../events/envelope.ts";
 import type { EventRegistry } from "../events/event-registry.ts";
 import { asEncrypted } from "../events/keys/with-encryption.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
+import { VersionConflict } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
 import { ThreadArchived, ThreadRestored } from "../events/thread.ts";
 import { assertNoChildren } from "./erase-thread.ts";
 import { type ForksOf, forksFromLog } from "./fork-index.ts";
+import { holdingHistory } from "./history-lock.ts";
 import { checkVersion } from "./lineage.ts";
 import { readExport } from "./read-export.ts";
 import { recordThreadEvent } from "./record-event.ts";
@@ -23,7 +25,7 @@ export class ArchiveDiffersError extends Error {
     readonly thread: string,
   ) {
     super(
-      `${file} does not hold the events of thread "${thread}" up to its head. Nothing was changed; archive it again.`,
+      `${file} does not hold the events of thread "${thread}" up to its head. Its events are all in the log; archive it again when nobody works on it.`,
     );
   }
 }
@@ -99,13 +101,28 @@ export async function archiveThread(
   if (archived.at(-1)?.metadata.hash !== head.hash) throw new ArchiveDiffersError(file, threadId);
 
   const draft = ThreadArchived({ archive: basename(file), ...(reason !== undefined && { reason }) });
-  const { version } = await recordThreadEvent(store.log, threadId, draft, by);
-  if (remove) {
-    await dropSnapshots((asEncrypted(store)?.stored ?? store).side, stream);
+  // What was appended since is not in the file: it must neither be marked as archived nor taken away.
+  const differs = (error: unknown): never => {
+    throw error instanceof VersionConflict ? new ArchiveDiffersError(file, threadId) : error;
+  };
+  const mark = () => recordThreadEvent(store.log, threadId, draft, by, head.version);
+  if (!remove)
+    return {
+      threadId,
+      file,
+      events: archived.length,
+      version: (await mark().catch(differs)).version,
+      removed: false,
+    };
+  const { version } = await holdingHistory(store.side, stream, async () => {
+    await assertNoChildren(store, threadId, forksFromLog(store.log));
+    const marked = await mark().catch(differs);
     // The key stays, or the archive could not be read any more.
-    await log.erase(stream);
-  }
-  return { threadId, file, events: archived.length, version, removed: remove };
+    await log.erase(stream, { expectedVersion: marked.version }).catch(differs);
+    return marked;
+  });
+  await dropSnapshots((asEncrypted(store)?.stored ?? store).side, stream);
+  return { threadId, file, events: archived.length, version, removed: true };
 }
 
 /**

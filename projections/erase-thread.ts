@@ -13,6 +13,7 @@ import {
   type ProjectionsToForgetIn,
 } from "./forget-in-projections.ts";
 import { type ForksOf, forksFromLog } from "./fork-index.ts";
+import { holdingHistory } from "./history-lock.ts";
 import { checkVersion } from "./lineage.ts";
 import { recordThreadEvent } from "./record-event.ts";
 import { dropSnapshots } from "./snapshots.ts";
@@ -186,7 +187,11 @@ export async function deleteThread(
   await assertNoChildren(store, threadId, forks);
   const blobs = await blobsOnlyOf(store, threadId);
   const draft = ThreadErased({ deleted: true, ...(reason !== undefined && { reason }) });
-  const { version, position } = await recordThreadEvent(store.log, threadId, draft, by);
+  // From then on nobody forks it.
+  const { version, position } = await holdingHistory(store.side, stream, async () => {
+    await assertNoChildren(store, threadId, forksFromLog(store.log));
+    return recordThreadEvent(store.log, threadId, draft, by);
+  });
   await dropSnapshotsOfFamily(store, threadId, forks);
   const forgotten = projections
     ? await forgetInProjections(projections, { log: store.log, registry }, position)

@@ -106,8 +106,8 @@ export function createEncryptingLog(
     },
     head: (stream) => inner.head(stream),
     streams: (options) => inner.streams(options),
-    async erase(stream) {
-      await inner.erase(stream);
+    async erase(stream, options) {
+      await inner.erase(stream, options);
       await keys.destroy(stream);
     },
     close: () => inner.close(),

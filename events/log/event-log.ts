@@ -105,9 +105,18 @@ export interface EventLog {
    * cannot miss events that are gone from the end of a stream.
    */
   check?(): Promise<readonly string[]>;
-  /** Takes the events of a stream away for good and leaves a tombstone that refuses appends. */
-  erase(stream: string): Promise<void>;
+  /**
+   * Takes the events of a stream away for good and leaves a tombstone that refuses appends. With `expectedVersion` only
+   * while the stream is there.
+   *
+   * @throws {VersionConflict} something was appended since; nothing was taken away
+   */
+  erase(stream: string, options?: EraseStreamOptions): Promise<void>;
   close(): Promise<void>;
+}
+
+interface EraseStreamOptions {
+  readonly expectedVersion?: number | undefined;
 }
 
 /** Largest event, as JSON text in UTF-8 bytes. The same in every store, so that a log can move. */

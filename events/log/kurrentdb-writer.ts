@@ -25,7 +25,7 @@ export interface KurrentWriter {
     prepared: readonly PreparedEvent[],
     expected: ExpectedVersion,
   ): Promise<AppendResult>;
-  erase(stream: string): Promise<void>;
+  erase(stream: string, expected: number | undefined): Promise<void>;
   /** Lets a read be answered before anything that is appended from now on. */
   before<Result>(read: Promise<Result>): Promise<Result>;
   /** Resolves when everything that was asked for has its answer. */
@@ -211,11 +211,13 @@ export function createKurrentWriter(
     );
   };
 
-  const erase = async (stream: string): Promise<void> => {
+  const erase = async (stream: string, expected: number | undefined): Promise<void> => {
     for (;;) {
       const head = await refresh(stream);
       if (head.deleted) return;
       const { version, hash } = head;
+      if (expected !== undefined && version !== expected)
+        throw new VersionConflict(stream, expected, version);
       const expectedRevision = version === 0 ? "no_stream" : BigInt(version - 1);
       // First a note: a tombstone alone would not tell which events of $all are gone.
       await note({ stream, version, hash });
@@ -234,7 +236,7 @@ export function createKurrentWriter(
 
   return {
     append: (stream, prepared, expected) => inTurn(stream, () => append(stream, prepared, expected)),
-    erase: (stream) => inTurn(stream, () => erase(stream)),
+    erase: (stream, expected) => inTurn(stream, () => erase(stream, expected)),
     before(read) {
       const settled = read.finally(() => reads.delete(settled));
       reads.add(settled);

@@ -154,9 +154,9 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
       const sorted = wanted.sort((a, b) => (a.stream < b.stream ? -1 : 1));
       return limit < sorted.length ? sorted.slice(0, Math.max(0, limit)) : sorted;
     },
-    async erase(stream) {
+    async erase(stream, { expectedVersion } = {}) {
       checkWritable();
-      await writer.erase(stream);
+      await writer.erase(stream, expectedVersion);
     },
     close() {
       closing ??= close();

@@ -160,9 +160,14 @@ export function createMemoryLog(): EventLog {
       });
       return limit < summaries.length ? summaries.slice(0, Math.max(0, limit)) : summaries;
     },
-    async erase(name) {
+    async erase(name, { expectedVersion } = {}) {
       checkOpen();
-      const stream = streams.get(name) ?? {
+      const found = streams.get(name);
+      const actual = found?.head.version ?? 0;
+      if (expectedVersion !== undefined && !found?.deleted && actual !== expectedVersion) {
+        throw new VersionConflict(name, expectedVersion, actual);
+      }
+      const stream = found ?? {
         name,
         events: [],
         head: { version: 0, hash: chainStart },

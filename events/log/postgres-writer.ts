@@ -50,7 +50,7 @@ export interface PostgresWriter {
     prepared: readonly PreparedEvent[],
     expected: ExpectedVersion,
   ): Promise<AppendResult>;
-  erase(stream: string): Promise<void>;
+  erase(stream: string, expected: number | undefined): Promise<void>;
   /** Lets a read be answered before anything that is appended from now on. */
   before<Result>(read: Promise<Result>): Promise<Result>;
   /** Refuses new appends and resolves when those asked for have their answers. */
@@ -77,6 +77,25 @@ export function createPostgresWriter(
   const appendText = `
     SELECT * FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
   const appendOneText = `SELECT ${schema}.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+
+  const eraseStream = async (stream: string, expected: number | undefined): Promise<void> => {
+    const text = `SELECT ${schema}.erase($1, $2)`;
+    const values = [stream, bytesOf(chainStart)];
+    if (expected === undefined) {
+      await session.query("repeatable", text, values);
+      return;
+    }
+    await session.transaction("BEGIN", async (query) => {
+      // The lock of those who append.
+      await query(`SELECT pg_advisory_xact_lock('${schema}.events'::regclass::oid::bigint)`);
+      const [row] = await query(`SELECT version, deleted FROM ${schema}.streams WHERE name = $1`, [stream]);
+      const [version = "0", deleted] = row ?? [];
+      if (deleted !== "t" && Number(version) !== expected) {
+        throw new VersionConflict(stream, expected, Number(version));
+      }
+      await query(text, values);
+    });
+  };
 
   /** Whoever appends alone waits for nobody; where several do, those just answered may share the next transaction. */
   const gathered = () => (isShared ? nextTurn() : Promise.resolve());
@@ -321,15 +340,12 @@ export function createPostgresWriter(
         start();
       });
     },
-    async erase(stream) {
+    async erase(stream, expected) {
       checkOpen();
       return new Promise((resolve, reject) => {
         queue.push(async () => {
           known.clear();
-          const values = [stream, bytesOf(chainStart)];
-          await session
-            .query("repeatable", `SELECT ${schema}.erase($1, $2)`, values)
-            .then(() => resolve(), reject);
+          await eraseStream(stream, expected).then(resolve, reject);
         });
         start();
       });

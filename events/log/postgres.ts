@@ -134,9 +134,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       checkOpen();
       return reader.summaries({ prefix, after, limit });
     },
-    async erase(stream) {
+    async erase(stream, { expectedVersion } = {}) {
       checkWritable();
-      await writer.erase(stream);
+      await writer.erase(stream, expectedVersion);
     },
     close() {
       closing ??= close();

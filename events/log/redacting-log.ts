@@ -76,7 +76,7 @@ export function createRedactingLog(inner: EventLog): EventLog {
     },
     head: (stream) => inner.head(stream),
     streams: (options) => inner.streams(options),
-    erase: (stream) => inner.erase(stream),
+    erase: (stream, options) => inner.erase(stream, options),
     close: () => inner.close(),
   };
 }

@@ -28,7 +28,8 @@ const causeWindow = 32;
 /** The changes to events, each to be run inside a transaction of the writer. */
 export interface SqliteAppender {
   append(stream: string, prepared: readonly PreparedEvent[], expected: ExpectedVersion): AppendResult;
-  erase(stream: string): void;
+  /** @throws {VersionConflict} the stream is elsewhere */
+  erase(stream: string, expected: number | undefined): void;
   /** Forgets what it remembers of the file, because somebody else changed it or a transaction was rolled back. */
   forget(): void;
 }
@@ -145,9 +146,12 @@ export function createAppender(
       onWritten(events, prepared);
       return { version: stream.head.version, position: toPosition(lastPosition ?? 0), events };
     },
-    erase(name) {
+    erase(name, expected) {
       const stream = openStream(name);
       if (stream.deleted) return;
+      if (expected !== undefined && stream.head.version !== expected) {
+        throw new VersionConflict(name, expected, stream.head.version);
+      }
       const number = numberOf(stream, name);
       // Positions are never given twice: a reader that stands behind the erased events must see the next ones.
       rememberErased.run(lastPosition ?? reader.lastPosition());

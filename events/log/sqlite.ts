@@ -214,11 +214,11 @@ export function createSqliteStore(file: OpenedFile, path: string, options: Sqlit
       );
       return findings.filter((finding) => finding !== "ok");
     },
-    async erase(stream) {
+    async erase(stream, { expectedVersion } = {}) {
       await writer.submit({
         durable: true,
         run: () => {
-          appender.erase(stream);
+          appender.erase(stream, expectedVersion);
           recent.erased();
         },
       });

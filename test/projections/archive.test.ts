@@ -11,7 +11,7 @@ import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
 import { ThreadForked } from "../../events/thread.ts";
 import { TitleSet } from "../../events/title.ts";
-import { archiveThread, restoreThread } from "../../projections/archive.ts";
+import { ArchiveDiffersError, archiveThread, restoreThread } from "../../projections/archive.ts";
 import { eraseThread, ThreadHasChildrenError } from "../../projections/erase-thread.ts";
 import { UnknownThreadError } from "../../projections/lineage.ts";
 import { BrokenExportError } from "../../projections/read-export.ts";
@@ -51,7 +51,41 @@ async function record(target: Store) {
 }
 const typesOf = async (from: Store) => (await readThread(from.log, "t")).map(({ type }) => type);
 
+/** The store, with a title set by somebody else right before an append of a type. */
+function disturbed(type: string): Store {
+  const { log } = store;
+  let isOver = false;
+  const setTitle = () => appendDrafts(log, "t", [TitleSet({ title: "meanwhile", origin: "user" })]);
+  const disturbing: Store["log"] = {
+    ...log,
+    async append(stream, events, options) {
+      const isNow = !isOver && type === "before" && events.some((event) => event.type === "ThreadArchived");
+      isOver ||= isNow;
+      if (isNow) await setTitle();
+      return log.append(stream, events, options);
+    },
+    async erase(stream, options) {
+      if (type === "after") await setTitle();
+      return log.erase(stream, options);
+    },
+  };
+  return { ...store, log: disturbing };
+}
+
 describe("archiving", () => {
+  test.each(["before", "after"])(
+    "loses nothing that is recorded while it goes on: %s the mark of the archive",
+    async (when) => {
+      const archiving = archiveThread(disturbed(when), "t", { file, remove: true });
+      await expect(archiving).rejects.toThrow(ArchiveDiffersError);
+      await expect(archiving).rejects.toThrow("archive it again");
+      expect(await typesOf(store)).toContain("TitleSet");
+      const events = await readThread(store.log, "t");
+      expect(events.some(({ data }) => (data as { title?: string }).title === "meanwhile")).toBe(true);
+      expect(await archiveThread(store, "t", { file, remove: true })).toMatchObject({ removed: true });
+    },
+  );
+
   test("writes the thread with its blobs to a file for its owner, and records it", async () => {
     const result = await archiveThread(store, "t", { file, reason: "old", by: "client" });
     expect(result).toEqual({ threadId: "t", file, events: 2, version: 3, removed: false });

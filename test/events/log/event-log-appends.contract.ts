@@ -140,6 +140,24 @@ export function describeAppends(current: () => EventLog): void {
       expect(await log.head(stream)).toMatchObject({ version: 3, deleted: true });
     });
 
+    it("takes nothing away when the stream is not at the version that is named", async () => {
+      const { events } = await log.append(stream, newEvents(3), { expectedVersion: 0 });
+      for (const expectedVersion of [0, 2, 4]) {
+        await expect(log.erase(stream, { expectedVersion })).rejects.toThrow(VersionConflict);
+      }
+      expect(await collect(log.read(stream))).toEqual(events);
+      const racing = await Promise.allSettled([
+        log.append(stream, newEvents(1), { expectedVersion: 3 }),
+        log.erase(stream, { expectedVersion: 3 }),
+      ]);
+      expect(racing.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      const { version, deleted } = await log.head(stream);
+      expect([version, deleted]).toEqual(racing[1].status === "fulfilled" ? [3, true] : [4, false]);
+      await log.erase(stream, { expectedVersion: version });
+      await log.erase(stream, { expectedVersion: 1 });
+      expect(await log.head(stream)).toMatchObject({ deleted: true });
+    });
+
     it("leaves a tombstone also where no stream was", async () => {
       await log.erase(stream);
       expect(await log.head(stream)).toMatchObject({ version: 0, deleted: true });

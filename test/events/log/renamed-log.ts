@@ -115,7 +115,7 @@ export function renamedLog(log: EventLog, prefix: string, start: string | undefi
       const found = await log.streams(limit === undefined ? options : { ...options, limit });
       return found.map(show);
     },
-    erase: (stream) => asking(log.erase(hide(stream))),
+    erase: (stream, options) => asking(log.erase(hide(stream), options)),
     close: () => log.close(),
   };
   namesOf.set(renamed, hide);
