@@ -37,6 +37,7 @@ export { MissingDriverError } from "./events/log/postgres-driver.ts";
 export { SideConflict } from "./events/log/side-store.ts";
 export { InvalidPathError } from "./projections/invalid-path.ts";
 export { NotAThreadError } from "./projections/langgraph-import/source-thread.ts";
+export { DamagedArchiveError } from "./projections/line-files.ts";
 export { BrokenLineageError } from "./projections/lineage.ts";
 export { UnknownCallError } from "./projections/seen.ts";
 export { NotAMessageError } from "./reducers/message-like.ts";

@@ -79,7 +79,7 @@ export function createMemoryProjectionStore(): ProjectionStore {
     tables: async (name) =>
       [...tables.values()].map(({ info }) => info).filter((info) => name === undefined || info.name === name),
     live: async (name) => liveOf(name)?.info,
-    build: async (table) => make(table, "building"),
+    build: async (table) => make(table, table.state ?? "building"),
     open: async (table) => liveOf(table.name)?.info ?? make(table, "live"),
     async get(table, keys) {
       const { rows } = find(table);
@@ -132,9 +132,10 @@ export function createMemoryProjectionStore(): ProjectionStore {
       const keys = [...new Set([...left.rows.keys(), ...right.rows.keys()])].sort();
       const differences: RowDifference[] = [];
       for (const key of keys) {
-        const one = left.rows.get(key)?.value;
-        const other = right.rows.get(key)?.value;
-        if (JSON.stringify(one) !== JSON.stringify(other)) differences.push({ key, left: one, right: other });
+        const one = left.rows.get(key);
+        const other = right.rows.get(key);
+        if (JSON.stringify(one) !== JSON.stringify(other))
+          differences.push({ key, left: one?.value, right: other?.value });
       }
       return {
         left: left.info,

@@ -140,7 +140,7 @@ export function createPostgresProjectionStore({ session, schema }: PostgresDatab
     build: (table) =>
       session.transaction(write, async (query) => {
         await alone(query);
-        return make(query, table, "building");
+        return make(query, table, table.state ?? "building");
       }),
     open: (table) =>
       session.transaction(write, async (query) => {
@@ -224,7 +224,7 @@ export function createPostgresProjectionStore({ session, schema }: PostgresDatab
       reading(leftName, async (query, left) => {
         const right = await find(query, rightName);
         const differing = `FROM ${rowTable(left.id)} a FULL JOIN ${rowTable(right.id)} b ON a.key = b.key
-          WHERE a.value IS DISTINCT FROM b.value`;
+          WHERE (a.value, a.ord, a.search) IS DISTINCT FROM (b.value, b.ord, b.search)`;
         const parse = (value: string | null | undefined) =>
           value === null || value === undefined ? undefined : (JSON.parse(value) as Json);
         const rows = await query(

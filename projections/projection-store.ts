@@ -38,8 +38,11 @@ export interface SkippedEvent {
   readonly error: string;
 }
 
-/** `live`: readers get it; `building`: a rebuild beside it; `retired`: replaced, waits to be dropped. */
-export type TableState = "live" | "building" | "retired";
+/**
+ * `live`: readers get it; `building`: a rebuild beside it; `comparing`: built to be compared with it, never to serve;
+ * `retired`: replaced, waits to be dropped.
+ */
+export type TableState = "live" | "building" | "comparing" | "retired";
 
 export interface TableInfo {
   /** `<name>@<version>/<build>` */
@@ -71,6 +74,8 @@ export interface TableChange {
 }
 
 export interface NewTable {
+  /** Default `building`. */
+  readonly state?: "building" | "comparing";
   readonly name: string;
   readonly version: number;
   readonly from?: string | undefined;

@@ -178,7 +178,10 @@ export async function compareRebuild(options: RebuildOptions & { limit?: number 
     return live;
   };
   const { from } = await liveTable();
-  let table = await store.build({ name, version, from, rows: initialRows(projection, store) });
+  // What a comparison left that was killed.
+  for (const info of await store.tables(name)) if (info.state === "comparing") await store.drop(info.table);
+  const rows = initialRows(projection, store);
+  let table = await store.build({ name, version, from, rows, state: "comparing" });
   try {
     for (;;) {
       const target = await liveTable();

@@ -1,12 +1,15 @@
-import { type Emitter, threadStream } from "../events/envelope.ts";
+import { BlobMissingError, type BlobStore } from "../events/blobs/blob-store.ts";
+import { type Emitter, type RecordedEvent, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import { leafOf } from "../events/keys/content-key.ts";
 import { parseRedactionRule, type RedactionRule, redactedPaths } from "../events/keys/redaction-rule.ts";
 import { contentPaths } from "../events/keys/seal-data.ts";
-import { asEncrypted } from "../events/keys/with-encryption.ts";
+import { asEncrypted, blobsOfThread } from "../events/keys/with-encryption.ts";
 import type { EventLog } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
 import { ContentRedacted } from "../events/thread.ts";
+import { blobsOf } from "./blob-references.ts";
+import { blobsOnlyOf, digestsOf } from "./blobs-only-of.ts";
 import { dropSnapshotsOfFamily } from "./erase-thread.ts";
 import {
   type ForgottenInProjections,
@@ -57,7 +60,12 @@ export interface RedactedThread extends ForgottenInProjections {
     readonly type: string;
     readonly paths: readonly string[];
   }[];
-  /** `destroyed`: the keys of the fields are gone. `hidden`: they are left out when the thread is read and exported. */
+  /**
+   * Digests of stored texts (outputs of tools, long messages) that a pattern matches. They are deleted whole, unless
+   * another thread refers to them.
+   */
+  readonly blobs: readonly string[];
+  /** `destroyed`: the keys of the fields are gone. `hidden`: they are left out when the thread is read. */
   readonly effect: "destroyed" | "hidden";
   /** Version of `ContentRedacted`; undefined after a dry run. */
   readonly version: number | undefined;
@@ -69,8 +77,10 @@ interface Match {
   readonly paths: readonly string[];
   /** Keys of the sealed pieces that hold the paths. */
   readonly leaves: readonly string[];
-  /** All paths lie in sealed pieces. */
+  /** What was found lies in sealed pieces. */
   readonly sealed: boolean;
+  /** Digests of stored texts that match. */
+  readonly blobs: readonly string[];
 }
 
 async function parentOf(log: EventLog, stream: string): Promise<string | undefined> {
@@ -78,6 +88,28 @@ async function parentOf(log: EventLog, stream: string): Promise<string | undefin
     return (first?.data as { readonly parentThreadId?: string } | undefined)?.parentThreadId;
   }
   return undefined;
+}
+
+/** Stored texts of an event that a pattern matches. */
+async function matchingBlobs(
+  blobs: BlobStore,
+  event: RecordedEvent,
+  rule: RedactionRule,
+): Promise<readonly string[]> {
+  if (rule.kind !== "pattern") return [];
+  const isOutput = event.type === "ToolOutputExternalized";
+  const texts = blobsOf(event).filter(({ mimeType }) => mimeType?.startsWith("text/"));
+  const digests = isOutput ? digestsOf(event) : texts.map(({ sha256 }) => sha256);
+  const found: string[] = [];
+  for (const sha256 of digests) {
+    const bytes = await blobs.get(sha256).catch((error: unknown) => {
+      if (error instanceof BlobMissingError) return undefined;
+      throw error;
+    });
+    rule.pattern.lastIndex = 0;
+    if (bytes && rule.pattern.test(new TextDecoder().decode(bytes))) found.push(sha256);
+  }
+  return found;
 }
 
 async function findMatches(
@@ -99,7 +131,8 @@ async function findMatches(
       const inContent = (path: string) =>
         content.some((one) => path === one || path.startsWith(`${one}.`) || one.startsWith(`${path}.`));
       const paths = all.filter(inContent);
-      if (paths.length === 0) continue;
+      const blobs = await matchingBlobs(blobsOfThread(store, threadId), event, rule);
+      if (paths.length === 0 && blobs.length === 0) continue;
       let units: readonly string[] = [];
       if (rawLog) {
         for await (const raw of rawLog.read(stream, { from: event.version, to: event.version })) {
@@ -114,7 +147,8 @@ async function findMatches(
         type: event.type,
         paths,
         leaves: touched.map((unit) => leafOf(event.id, unit)),
-        sealed: touched.length > 0,
+        sealed: touched.length > 0 || paths.length === 0,
+        blobs,
       });
     }
   }
@@ -126,7 +160,8 @@ async function findMatches(
  *
  * In an encrypted thread the keys of the pieces that hold it (one message, one title …) are destroyed: they are gone
  * whole and for ever, while the chain still verifies. In a thread in plain text the log cannot be changed without
- * breaking its chain: there the content is left out when the thread is read through `withRedaction`, and in exports.
+ * breaking its chain: there the content is left out when the thread is read through `withRedaction`. Stored texts that a
+ * pattern matches are deleted in both. Files in the thread's folder are not searched.
  *
  * @throws {RedactionRuleError} @throws {NothingToRedactError} @throws {UnknownThreadError}
  * @example
@@ -149,7 +184,12 @@ export async function redactThread(
   const encrypted = asEncrypted(store);
   const effect = encrypted && matches.every((match) => match.sealed) ? "destroyed" : "hidden";
   const shown = matches.map(({ version, type, paths }) => ({ version, type, paths }));
-  if (dryRun) return { threadId, matches: shown, effect, version: undefined, updated: [], dropped: [] };
+  const only = new Set(
+    matches.some((match) => match.blobs.length > 0) ? await blobsOnlyOf(store, threadId) : [],
+  );
+  const blobs = [...new Set(matches.flatMap((match) => match.blobs))].filter((sha256) => only.has(sha256));
+  if (dryRun)
+    return { threadId, matches: shown, blobs, effect, version: undefined, updated: [], dropped: [] };
 
   const draft = ContentRedacted({
     rule,
@@ -160,8 +200,9 @@ export async function redactThread(
   await dropSnapshotsOfFamily(store, threadId, forks);
   const leaves = matches.flatMap((match) => match.leaves);
   if (encrypted && leaves.length > 0) await encrypted.keys.redact(stream, leaves);
+  for (const sha256 of blobs) await store.blobs.delete(sha256);
   const forgotten = projections
     ? await forgetInProjections(projections, { log: store.log, registry }, recorded.position)
     : { updated: [], dropped: [] };
-  return { threadId, matches: shown, effect, version: recorded.version, ...forgotten };
+  return { threadId, matches: shown, blobs, effect, version: recorded.version, ...forgotten };
 }

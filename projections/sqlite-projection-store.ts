@@ -66,6 +66,15 @@ export async function openSqliteProjectionStore(path: string): Promise<Projectio
   return createStore(database, path);
 }
 
+/** A full disk ends a transaction by itself: what is told is why. */
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // There is none any more.
+  }
+}
+
 function createStore(database: SqliteDatabase, path: string): ProjectionStore {
   const statements = new Map<string, SqliteStatement>();
   const prepare = (sql: string): SqliteStatement => {
@@ -85,7 +94,7 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
         database.exec("COMMIT");
         return result;
       } catch (error) {
-        database.exec("ROLLBACK");
+        rollBack(database);
         throw error;
       }
     } catch (error) {
@@ -141,7 +150,7 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
       return rows.map((row) => tableOf(row).info);
     },
     live: async (name) => known(name)?.info,
-    build: async (table) => transaction("IMMEDIATE", () => make(table, "building")),
+    build: async (table) => transaction("IMMEDIATE", () => make(table, table.state ?? "building")),
     open: async (table) => transaction("IMMEDIATE", () => known(table.name)?.info ?? make(table, "live")),
     async get(table, keys) {
       return transaction("DEFERRED", () => {
@@ -217,7 +226,7 @@ function createStore(database: SqliteDatabase, path: string): ProjectionStore {
         const differing = `FROM (SELECT key FROM ${rowTable(left.id)} UNION SELECT key FROM ${rowTable(right.id)}) AS keys
           LEFT JOIN ${rowTable(left.id)} AS a ON a.key = keys.key
           LEFT JOIN ${rowTable(right.id)} AS b ON b.key = keys.key
-          WHERE a.value IS NOT b.value`;
+          WHERE a.value IS NOT b.value OR a.ord IS NOT b.ord OR a.search IS NOT b.search`;
         const parse = (value: unknown) => (value === null ? undefined : (JSON.parse(String(value)) as Json));
         const rows = database
           .prepare(`SELECT keys.key, a.value, b.value ${differing} ORDER BY keys.key LIMIT ?`)

@@ -8,7 +8,7 @@ import type { SideStore } from "../events/log/side-store.ts";
 import { createThreadReducer } from "../reducers/built-in.ts";
 import type { StateReducer } from "../reducers/thread-state.ts";
 import { blobsOf } from "./blob-references.ts";
-import { resolveLineage, UnknownThreadError } from "./lineage.ts";
+import { BrokenLineageError, resolveLineage, UnknownThreadError } from "./lineage.ts";
 import { type Refold, refold } from "./refold.ts";
 import { createStateReader } from "./state-at.ts";
 import { createStateHasher } from "./state-hash.ts";
@@ -86,7 +86,10 @@ export async function verifyThread(
   const folded = sound && checks.some((check) => check === "fold" || check === "snapshots");
   const fold = folded ? await verifyFold(source, stream, version) : undefined;
   if (fold?.problem && checks.includes("fold")) problems.push(fold.problem);
-  const blobs = sound && checks.includes("blobs") ? await verifyBlobs(source, stream) : undefined;
+  // Who cannot be followed to a beginning has nothing else to verify.
+  const lineage = sound ? await lineageProblem(source.log, stream, version) : undefined;
+  if (lineage) problems.splice(0, problems.length, lineage);
+  const blobs = sound && !lineage && checks.includes("blobs") ? await verifyBlobs(source, stream) : undefined;
   if (blobs?.problem) problems.push(blobs.problem);
   if (checks.includes("snapshots") && fold?.refold) {
     const problem = await verifySnapshots(source, threadId, version, fold.refold);
@@ -104,6 +107,16 @@ export async function verifyThread(
     erasedBlobs: blobs?.erased ?? 0,
     problems,
   };
+}
+
+async function lineageProblem(log: EventLog, stream: string, version: number): Promise<Problem | undefined> {
+  try {
+    await resolveLineage(log, stream, version);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BrokenLineageError)) throw error;
+    return { check: "chain", stream, version: 1, message: error.message };
+  }
 }
 
 interface ChainResult {

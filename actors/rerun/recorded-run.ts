@@ -4,7 +4,10 @@ import type { EventRegistry } from "../../events/event-registry.ts";
 import type { EventLog } from "../../events/log/event-log.ts";
 
 /** What happened to a run from outside, so that its hooks cannot be held to what came after. */
-export type RunCut = "cancelled" | "taken over" | "abandoned" | "open";
+export type RunCut = "cancelled" | "taken over" | "abandoned" | "limit" | "open";
+
+/** Limits are options of a run, which are not in the log: where one ended it, a rerun would go on. */
+const limitReasons = new Set(["max-steps", "max-model-calls"]);
 
 /** One run as the log has it. */
 export interface RecordedRun {
@@ -87,9 +90,14 @@ function cutOf(events: readonly RecordedEvent[]): Pick<RecordedRun, "comparable"
   const wasAbandoned =
     last.type === "RunFailed" &&
     (last.data as { error: { name: string } }).error.name === "RunAbandonedError";
-  if (!wasAbandoned && last.type !== "RunCancelled") return { comparable: events.length, cut: undefined };
+  const { stopReason = "" } = last.data as { readonly stopReason?: string };
+  const wasLimited = limitReasons.has(stopReason);
+  if (!wasAbandoned && !wasLimited && last.type !== "RunCancelled") {
+    return { comparable: events.length, cut: undefined };
+  }
   // The end is one batch with what stands before it.
   const comparable = events.findIndex(({ recordedAt }) => recordedAt === last.recordedAt);
+  if (wasLimited) return { comparable, cut: "limit" };
   return { comparable, cut: wasAbandoned ? "abandoned" : "cancelled" };
 }
 

@@ -56,6 +56,7 @@ const codeByName: Readonly<Record<string, ExitCode>> = {
   NewerSchemaError: exitCodes.checkFailed,
   BrokenExportError: exitCodes.checkFailed,
   DamagedExportError: exitCodes.checkFailed,
+  DamagedArchiveError: exitCodes.checkFailed,
   BrokenSourceError: exitCodes.checkFailed,
   DamagedEventError: exitCodes.checkFailed,
   PoisonEventError: exitCodes.checkFailed,

@@ -13,6 +13,7 @@ import { ThreadForked } from "../../events/thread.ts";
 import { TitleSet } from "../../events/title.ts";
 import { ArchiveDiffersError, archiveThread, restoreThread } from "../../projections/archive.ts";
 import { eraseThread, ThreadHasChildrenError } from "../../projections/erase-thread.ts";
+import { DamagedArchiveError } from "../../projections/line-files.ts";
 import { UnknownThreadError } from "../../projections/lineage.ts";
 import { BrokenExportError } from "../../projections/read-export.ts";
 import { appendDrafts } from "./append-drafts.ts";
@@ -147,6 +148,12 @@ describe("restoring", () => {
       .replace("the secret", "the forgery");
     await writeFile(file, gzipSync(text));
     await expect(restoreThread(store, file)).rejects.toThrow(BrokenExportError);
+    for (const bytes of [gzipSync("{}".repeat(100)).subarray(0, 20), Buffer.from("no gzip")]) {
+      await writeFile(file, bytes);
+      const refused = restoreThread(store, file);
+      await expect(refused).rejects.toThrow(DamagedArchiveError);
+      await expect(refused).rejects.toThrow("cut short, or no gzip file");
+    }
     expect(await typesOf(store)).not.toContain("ThreadRestored");
   });
 });

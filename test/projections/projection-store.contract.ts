@@ -169,8 +169,24 @@ export function projectionStoreContract(kind: string, open: () => Promise<Projec
       ]);
     });
 
+    test("comparing also looks at the order and the search text, and its table never serves", async () => {
+      const shadow = await store.build({ name: "list", version: 1, rows: [], state: "comparing" });
+      expect(shadow.state).toBe("comparing");
+      const one = row("a", 1);
+      await store.commit(table.table, change(0, [one, row("b", 2)], { delete: ["first"] }));
+      await store.commit(
+        shadow.table,
+        change(0, [
+          { ...one, order: "elsewhere" },
+          { ...row("b", 2), search: "other words" },
+        ]),
+      );
+      expect(await store.compare("list", shadow.table, 5)).toMatchObject({ differing: 2 });
+      await expect(store.switchTo(shadow.table, 1)).rejects.toThrow(ProjectionConflict);
+    });
+
     test("reading a projection that was never started names it", async () => {
-      await expect(store.list("nothing")).rejects.toThrow(/no projection table "nothing"/);
+      await expect(store.list("nothing")).rejects.toThrow(/no rows of "nothing" yet/);
       expect(await store.live("nothing")).toBeUndefined();
     });
   });

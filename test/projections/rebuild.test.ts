@@ -166,6 +166,28 @@ describe("comparing", () => {
     expect(await store.tables()).toHaveLength(1);
   });
 
+  test("a rebuild at the same time does not go on in the table of a comparison", async () => {
+    await rebuildProjection(optionsFor(1));
+    const { compare } = store;
+    let rebuilt = 0;
+    const interleaved: ProjectionStore = {
+      ...store,
+      async compare(...given) {
+        rebuilt += 1;
+        if (rebuilt === 1) await rebuildProjection(optionsFor(1));
+        return compare(...given);
+      },
+    };
+    const comparison = await compareRebuild({ ...optionsFor(1), store: interleaved });
+    expect(comparison.differing).toBe(0);
+    expect((await store.tables()).map(({ state }) => state)).toEqual(["live"]);
+    expect(await viewOf(store, countedTitles(1)).get("thread-t0")).toMatchObject({ titles: 10 });
+    // One that was killed is swept by the next.
+    await store.build({ name: "counted-titles", version: 1, rows: [], state: "comparing" });
+    await compareRebuild(optionsFor(1));
+    expect(await store.tables()).toHaveLength(1);
+  });
+
   test("goes only as far as the live rows", async () => {
     await rebuildProjection(optionsFor(1));
     await setTitle("t0", "later");

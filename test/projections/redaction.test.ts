@@ -2,15 +2,17 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { findBrokenLink } from "../../events/hash-chain.ts";
 import { createMemoryKeyStore } from "../../events/keys/memory.ts";
 import { parseRedactionRule, RedactionRuleError } from "../../events/keys/redaction-rule.ts";
-import { type EncryptedStore, withEncryption } from "../../events/keys/with-encryption.ts";
+import { blobsOfThread, type EncryptedStore, withEncryption } from "../../events/keys/with-encryption.ts";
 import { withRedaction } from "../../events/log/redacting-log.ts";
 import { MessagesAdded } from "../../events/messages.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
 import { TitleSet } from "../../events/title.ts";
+import { ToolOutputExternalized } from "../../events/tool.ts";
 import { openProjectionStore, openProjections } from "../../projections/open-projections.ts";
 import { NothingToRedactError, redactThread } from "../../projections/redaction.ts";
 import { threadList } from "../../projections/thread-list.ts";
+import { verifyThread } from "../../projections/verify.ts";
 import { createThreadReducer } from "../../reducers/built-in.ts";
 import { appendDrafts } from "./append-drafts.ts";
 import { readThread } from "./read-thread.ts";
@@ -42,6 +44,43 @@ beforeEach(async () => {
 const textOf = async (store: Store) => JSON.stringify(await readThread(store.log, "t"));
 
 describe("redacting by a pattern", () => {
+  test.each(["plain", "encrypted"])("deletes stored outputs that it matches: %s", async (which) => {
+    const store = which === "plain" ? plain : encrypted;
+    const put = (threadId: string, text: string) => blobsOfThread(store, threadId).put(text, "text/plain");
+    const long = "a line\n".repeat(3000);
+    const outputs = {
+      matching: await put("t", `${long}${card}\n${long}`),
+      harmless: await put("t", long),
+      shared: await put("t", `${card} in two threads`),
+    };
+    const moved = ({ sha256 }: { sha256: string }, callId: string) =>
+      ToolOutputExternalized({ callId, path: `/mnt/${callId}.log`, size: 1, sha256 });
+    await appendDrafts(
+      store.log,
+      "t",
+      Object.values(outputs).map((one, n) => moved(one, `c${n}`)),
+    );
+    // As a log that was in plain text has it: the same text under the same digest.
+    await appendDrafts(store.log, "other", [moved(outputs.shared, "c")]);
+    const found = await redactThread(store, "t", { rule: "/\\d{16}/", dryRun: true });
+    expect(found.blobs).toEqual([outputs.matching.sha256]);
+    expect(await store.blobs.has(outputs.matching.sha256)).toBe(true);
+    await redactThread(store, "t", { rule: "/\\d{16}/" });
+    for (const [name, { sha256 }] of Object.entries(outputs)) {
+      expect([name, await store.blobs.has(sha256)]).toEqual([name, name !== "matching"]);
+    }
+    expect((await verifyThread(store, "t")).problems).toEqual([]);
+    // Nothing but a stored text holds it.
+    const { sha256 } = await put("alone", `${long}${card}`);
+    await appendDrafts(store.log, "alone", [moved({ sha256 }, "c")]);
+    const alone = await redactThread(store, "alone", { rule: "/\\d{16}/" });
+    expect(alone).toMatchObject({
+      blobs: [sha256],
+      matches: [{ type: "ToolOutputExternalized", paths: [] }],
+    });
+    expect(await store.blobs.has(sha256)).toBe(false);
+  });
+
   test("hides what it matches in a plain thread, wherever the thread is read, and the chain is untouched", async () => {
     const result = await redactThread(plain, "t", { rule: "/\\d{16}/", reason: "card number", by: "client" });
     expect(result).toMatchObject({

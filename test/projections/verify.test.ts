@@ -8,7 +8,7 @@ import { MessagesReplaced } from "../../events/messages.ts";
 import { openStore } from "../../events/open-store.ts";
 import { RunCompleted, RunStarted } from "../../events/run.ts";
 import type { Store } from "../../events/store.ts";
-import { ContentRedacted, ThreadRewound } from "../../events/thread.ts";
+import { ContentRedacted, ThreadForked, ThreadRewound } from "../../events/thread.ts";
 import { TitleSet } from "../../events/title.ts";
 import { UnknownThreadError } from "../../projections/lineage.ts";
 import { createSnapshots } from "../../projections/snapshots.ts";
@@ -198,6 +198,16 @@ describe("what follows from the events is verified", () => {
     expect((await verifyThread(store, "child")).problems).toMatchObject([
       { check: "fold", version: 6, message: expect.stringContaining("nobody") },
     ]);
+  });
+
+  test("a history that cannot be followed to its beginning", async () => {
+    const store = await memoryStore();
+    await appendDrafts(store.log, "ring", [ThreadForked({ parentThreadId: "ring", parentVersion: 1 })]);
+    expect((await verifyThread(store, "ring")).problems).toMatchObject([
+      { check: "chain", stream: "thread-ring", message: expect.stringContaining("cannot be followed") },
+    ]);
+    await appendDrafts(store.log, "orphan", [ThreadForked({ parentThreadId: "gone", parentVersion: 1 })]);
+    expect((await verifyThread(store, "orphan")).problems).toMatchObject([{ check: "chain" }]);
   });
 
   test("a blob that is missing; not when the thread was redacted", async () => {

@@ -52,6 +52,12 @@ export function define(command: Command, session: Session): void {
       for (const { version, type, paths } of done.matches) {
         await terminal.line(`${threadId}@${version}\t${type}\t${paths.join(", ")}`);
       }
+      if (done.blobs.length > 0) {
+        await terminal.line(
+          `${done.blobs.length} stored ${done.blobs.length === 1 ? "text" : "texts"}, whole`,
+        );
+      }
+      terminal.say("Files in the thread's folder are not searched: outputs of tools may be there, too.");
       if (dryRun) return;
       terminal.say(
         done.effect === "destroyed"

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { type Command, Option } from "@commander-js/extra-typings";
 import type { Rerun, RerunDivergence } from "../../../actors/rerun/rerun-thread.ts";
 import type { Store } from "../../../events/store.ts";
 import type { Divergence } from "../../../projections/refold.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { refuseDamaged } from "../exported-threads.ts";
+import { isFile } from "../is-file.ts";
 import type { Session } from "../session.ts";
 import { uncheckedText } from "../unchecked-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -51,7 +51,7 @@ export function define(command: Command, session: Session): void {
       }
       const replay = mode === "rerun" ? rerunOne : refoldOne;
       const mark = flags.to === undefined ? "" : `@${flags.to}`;
-      if (existsSync(source)) {
+      if (isFile(source)) {
         const { openExport } = await import("../../../projections/open-export.ts");
         const store = await openExport(source).catch(refuseDamaged);
         session.onEnd(() => store.close());

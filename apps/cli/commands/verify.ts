@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import type { Command } from "@commander-js/extra-typings";
 import type { EventLog } from "../../../events/log/event-log.ts";
 import type { VerifiedThread, VerifyCheck, VerifySource } from "../../../projections/verify.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { withThreadsOf } from "../exported-threads.ts";
+import { isFile } from "../is-file.ts";
 import type { Reading, Session } from "../session.ts";
 import { uncheckedText } from "../unchecked-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -41,7 +41,7 @@ export function define(command: Command, session: Session): void {
         if (options.ndjson) await terminal.record(result);
         else if (!options.json) await terminal.line(lineOf(result, session));
       };
-      if (source !== undefined && existsSync(source)) {
+      if (source !== undefined && isFile(source)) {
         await withThreadsOf(source, async (store, threadIds) => {
           for (const threadId of threadIds) await verifyOne(store, threadId);
         });

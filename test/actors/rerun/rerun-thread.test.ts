@@ -13,11 +13,14 @@ import {
 import { titleMiddleware } from "../../../actors/middleware/title.ts";
 import { todosMiddleware } from "../../../actors/middleware/todos.ts";
 import { ReplayMissError } from "../../../actors/models/replay/replay-miss.ts";
-import { AgentStoreError, rerunThread } from "../../../actors/rerun/rerun-thread.ts";
+import { AgentStoreError, ContentErasedError, rerunThread } from "../../../actors/rerun/rerun-thread.ts";
 import { defineTool } from "../../../actors/tools/define-tool.ts";
+import { createMemoryKeyStore } from "../../../events/keys/memory.ts";
+import { withEncryption } from "../../../events/keys/with-encryption.ts";
 import { openStore } from "../../../events/open-store.ts";
 import type { Store } from "../../../events/store.ts";
 import { TitleSet } from "../../../events/title.ts";
+import { eraseThread } from "../../../projections/erase-thread.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 import { add, callsTools } from "../simple-tools.ts";
 
@@ -134,6 +137,31 @@ describe("rerunThread", () => {
     const { divergence } = await rerun({ model, middleware: [todosMiddleware(), titleMiddleware(), again] });
     expect(divergence?.miss).toBeInstanceOf(ReplayMissError);
     expect(model.calls).toHaveLength(0);
+  });
+
+  test.each([{ maxSteps: 1 }, { maxModelCalls: 1 }])(
+    "a run that came to a limit of its own is compared up to there: %j",
+    async (limits) => {
+      const agent = createAgent({ ...options(), store });
+      const { stopReason } = await agent.thread("t").run("How much is 1 + 2?", { limits }).result;
+      expect(stopReason).toBeDefined();
+      await agent.close();
+      const { divergence, runs } = await rerun();
+      expect(divergence).toBeUndefined();
+      expect(runs).toMatchObject([{ cut: "limit" }]);
+      expect(runs[0]?.events).toBeGreaterThan(2);
+    },
+  );
+
+  test("content that was erased cannot be done again", async () => {
+    const encrypted = withEncryption(store, createMemoryKeyStore());
+    const agent = createAgent({ ...options(), store: encrypted });
+    await agent.thread("t").run("How much is 1 + 2?").result;
+    await agent.close();
+    await eraseThread(encrypted, "t");
+    const refused = rerunThread(encrypted, "t", (inner) => createAgent({ ...options(), store: inner }));
+    await expect(refused).rejects.toThrow(ContentErasedError);
+    await expect(refused).rejects.toThrow("threadfold replay t");
   });
 
   test("only the run that is asked for is done again", async () => {

@@ -120,6 +120,7 @@ describe("errors are three short lines with the right exit code", () => {
     const store = await openStore(`sqlite:${join(shared, ".threadfold", "threads.db")}`);
     await appendDrafts(store.log, "parable", [ThreadCreated({})]);
     await store.close();
+    await mkdir(join(shared, "nofile"));
   });
   afterAll(() => removeShared());
 
@@ -134,6 +135,7 @@ describe("errors are three short lines with the right exit code", () => {
     ["an unknown position", ["state", "parent@99999"], 3, /no version 99999/],
     ["a position before the first", ["state", "parent@-999"], 3, /no version -999 \(999 before the head\)/],
     ["rows that were never built", ["rebuild", "usage", "--compare"], 1, /threadfold rebuild usage/],
+    ["a folder called as a thread", ["verify", "nofile"], 3, /There is no thread "nofile"/],
     ["a bad position", ["state", "parent@?"], 2, /is no position/],
     ["a prefix of several threads", ["state", "par"], 2, /fits several threads: parable, parent/],
     ["a bad path", ["state", "parent", "--path", "$.["], 2, /is no JSONPath/],
