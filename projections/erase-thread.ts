@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
-import { type Emitter, threadStream } from "../events/envelope.ts";
+import { type Emitter, threadIdOf, threadStream } from "../events/envelope.ts";
 import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
 import { hasOpenContent } from "../events/keys/seal-data.ts";
 import { asEncrypted, type EncryptedStore } from "../events/keys/with-encryption.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
+import type { EventLog } from "../events/log/event-log.ts";
 import type { Store } from "../events/store.ts";
 import { ThreadErased } from "../events/thread.ts";
 import { blobsOnlyOf } from "./blobs-only-of.ts";
@@ -58,6 +59,8 @@ export interface EraseOptions {
   readonly projections?: ProjectionsToForgetIn;
   /** Host folders of the thread that are removed with everything in them. */
   readonly folders?: readonly string[];
+  /** Folders of the threads of sub-agents, which go with the thread. Default: none. */
+  readonly foldersOf?: (threadId: string) => readonly string[];
   /** Where forks are found. Default: the log is searched. */
   readonly forks?: ForksOf;
   /** `keep`: erase a thread that has forks; what they inherited is gone for them, too. Default: refuse. */
@@ -71,6 +74,8 @@ export interface ErasedThread extends ForgottenInProjections {
   readonly position: string;
   /** Blobs that only this thread referred to, deleted. */
   readonly blobs: number;
+  /** Threads of sub-agents that this one asked, which went with it. */
+  readonly delegated: readonly string[];
 }
 
 /**
@@ -114,6 +119,46 @@ async function erasureOf(store: Store, threadId: string) {
   return undefined;
 }
 
+/** Threads of the sub-agents that a thread asked, and of those that they asked, the last ones first. */
+async function delegatedThreads(log: EventLog, threadId: string): Promise<readonly string[]> {
+  const asked = new Map<string, Set<string>>();
+  for await (const page of log.readAll({ types: ["RunStarted"] })) {
+    for (const { stream, data } of page) {
+      const { parent } = data as { readonly parent?: { readonly threadId: string } };
+      const id = threadIdOf(stream);
+      if (parent && id !== undefined)
+        asked.set(parent.threadId, (asked.get(parent.threadId) ?? new Set()).add(id));
+    }
+  }
+  const found = new Set<string>();
+  const follow = (id: string) => {
+    for (const child of asked.get(id) ?? []) {
+      if (found.has(child) || child === threadId) continue;
+      found.add(child);
+      follow(child);
+    }
+  };
+  follow(threadId);
+  return [...found].reverse();
+}
+
+/** First the threads of sub-agents, so that a failure leaves the thread that leads to them. */
+async function withDelegated(
+  store: Store,
+  threadId: string,
+  options: EraseOptions,
+  work: (threadId: string, options: EraseOptions) => Promise<Omit<ErasedThread, "delegated">>,
+): Promise<ErasedThread> {
+  const delegated = await delegatedThreads(store.log, threadId);
+  let blobs = 0;
+  for (const id of delegated) {
+    const { forks: _, ...inherited } = options;
+    blobs += (await work(id, { ...inherited, folders: options.foldersOf?.(id) ?? [] })).blobs;
+  }
+  const erased = await work(threadId, options);
+  return { ...erased, blobs: erased.blobs + blobs, delegated };
+}
+
 /** Drops the snapshots of a thread and of all threads that stand on its history. */
 export async function dropSnapshotsOfFamily(store: Store, threadId: string, forks: ForksOf): Promise<void> {
   const { side } = asEncrypted(store)?.stored ?? store;
@@ -122,7 +167,8 @@ export async function dropSnapshotsOfFamily(store: Store, threadId: string, fork
 }
 
 /**
- * Destroys the content of a thread for ever: its key, its blobs and snapshots, and its content in projections. The
+ * Destroys the content of a thread for ever: its key, its blobs and snapshots, and its content in projections; with it
+ * those of the threads of its sub-agents. The
  * events stay with blanks in place of the content, the chain still verifies, and `ThreadErased` says what happened.
  * Calling it again finishes what was interrupted.
  *
@@ -139,17 +185,21 @@ export async function eraseThread(
   threadId: string,
   options: EraseOptions = {},
 ): Promise<ErasedThread> {
-  const {
-    reason,
-    by = "user",
-    registry = createEventRegistry(),
-    folders = [],
-    children = "refuse",
-  } = options;
+  const { children = "refuse", forks = forksFromLog(store.log) } = options;
+  await checkVersion(store.log, threadStream(threadId), undefined);
+  if (children === "refuse") await assertNoChildren(store, threadId, forks);
+  return withDelegated(store, threadId, options, (id, own) => eraseOne(store, id, own));
+}
+
+async function eraseOne(
+  store: Store,
+  threadId: string,
+  options: EraseOptions,
+): Promise<Omit<ErasedThread, "delegated">> {
+  const { reason, by = "user", registry = createEventRegistry(), folders = [] } = options;
   const { projections, forks = forksFromLog(store.log) } = options;
   const stream = threadStream(threadId);
   await checkVersion(store.log, stream, undefined);
-  if (children === "refuse") await assertNoChildren(store, threadId, forks);
   const encrypted = await assertSealed(store, threadId, registry);
 
   const blobs = await blobsOnlyOf(store, threadId);
@@ -168,7 +218,7 @@ export async function eraseThread(
 }
 
 /**
- * Deletes a thread with all its events; its id cannot be used again. Works for threads in plain text, too. Read models
+ * Deletes a thread with all its events, and the threads of its sub-agents; its id cannot be used again. Works for threads in plain text, too. Read models
  * are told by a last `ThreadErased` before the events go.
  *
  * @throws {UnknownThreadError} @throws {ThreadHasChildrenError}
@@ -180,11 +230,20 @@ export async function deleteThread(
   threadId: string,
   options: Omit<EraseOptions, "children"> = {},
 ): Promise<ErasedThread> {
+  await checkVersion(store.log, threadStream(threadId), undefined);
+  await assertNoChildren(store, threadId, options.forks ?? forksFromLog(store.log));
+  return withDelegated(store, threadId, options, (id, own) => deleteOne(store, id, own));
+}
+
+async function deleteOne(
+  store: Store,
+  threadId: string,
+  options: EraseOptions,
+): Promise<Omit<ErasedThread, "delegated">> {
   const { reason, by = "user", registry = createEventRegistry(), folders = [] } = options;
   const { projections, forks = forksFromLog(store.log) } = options;
   const stream = threadStream(threadId);
   await checkVersion(store.log, stream, undefined);
-  await assertNoChildren(store, threadId, forks);
   const blobs = await blobsOnlyOf(store, threadId);
   const draft = ThreadErased({ deleted: true, ...(reason !== undefined && { reason }) });
   // From then on nobody forks it.

@@ -77,6 +77,35 @@ async function filesWith(text: string): Promise<string[]> {
   return found;
 }
 
+test("the threads of sub-agents go with the thread that asked them, whether erased or deleted", async () => {
+  const start = (runId: string, threadId?: string) =>
+    RunStarted({
+      runId,
+      owner: "o",
+      ...(threadId !== undefined && { parent: { threadId, runId: "r", callId: "c" } }),
+    });
+  const say = (id: string) =>
+    MessagesAdded({ messages: [{ id, type: "human", content: `${secret} ${chinese}` }] });
+  for (const top of ["p", "q"]) {
+    await appendDrafts(store.log, top, [start(`${top}-r`), say(`${top}-m`)]);
+    await appendDrafts(store.log, `${top}-sub`, [start(`${top}-s`, top), say(`${top}-n`)]);
+    await appendDrafts(store.log, `${top}-subsub`, [start(`${top}-t`, `${top}-sub`), say(`${top}-o`)]);
+  }
+  const foldersOf = (id: string) => [join(root, "folders", id)];
+  await mkdir(join(root, "folders", "p-sub"), { recursive: true });
+  await writeFile(join(root, "folders", "p-sub", "note.txt"), secret);
+  const erased = await eraseThread(store, "p", { foldersOf });
+  expect([...erased.delegated].sort()).toEqual(["p-sub", "p-subsub"]);
+  for (const id of ["p", "p-sub", "p-subsub"]) {
+    expect(JSON.stringify(await readThread(store.log, id))).not.toContain(secret);
+  }
+  expect(await readdir(join(root, "folders"))).toEqual([]);
+  expect(JSON.stringify(await readThread(store.log, "q-sub"))).toContain(secret);
+  await deleteThread(store, "q");
+  for (const id of ["q", "q-sub", "q-subsub"])
+    expect(await store.log.head(`thread-${id}`)).toMatchObject({ deleted: true });
+});
+
 test("an imported LangGraph thread is encrypted like any other, and can be erased", async () => {
   const long = `${secret} `.repeat(20_000);
   const messages = [

@@ -29,12 +29,15 @@ export function define(command: Command, session: Session): void {
         session.exitWith(exitCodes.failed);
         return;
       }
-      const folders = [dirname(dirname(threadFolders({ folder: store.folder, threadId }).workspace_path))];
+      const foldersOf = (id: string) => [
+        dirname(dirname(threadFolders({ folder: store.folder, threadId: id }).workspace_path)),
+      ];
       const { registry } = await session.reading();
       const work = {
         by: "user" as const,
         registry,
-        folders,
+        folders: foldersOf(threadId),
+        foldersOf,
         projections: { store: await projectionRows(session), projections: await knownProjections(file) },
         ...(reason !== undefined && { reason }),
       };
@@ -51,6 +54,8 @@ export function define(command: Command, session: Session): void {
           ? `Its events and ${blobs} are gone. The id cannot be used again.`
           : `Its key and ${blobs} are destroyed. Events stay without content; check with: threadfold verify ${threadId}`,
       );
+      if (erased.delegated.length > 0)
+        terminal.say(`With it went the threads of its sub-agents: ${erased.delegated.join(", ")}`);
       for (const table of erased.dropped)
         terminal.say(`Projection table ${table} was dropped and is built again at its next start.`);
     });
