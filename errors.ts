@@ -35,6 +35,7 @@ export { MissingEventStoreClientError } from "./events/log/kurrentdb-client.ts";
 export { InvalidPositionError } from "./events/log/position.ts";
 export { MissingDriverError } from "./events/log/postgres-driver.ts";
 export { SideConflict } from "./events/log/side-store.ts";
+export { ContentErasedError } from "./projections/content-erased.ts";
 export { InvalidPathError } from "./projections/invalid-path.ts";
 export { NotAThreadError } from "./projections/langgraph-import/source-thread.ts";
 export { DamagedArchiveError } from "./projections/line-files.ts";

@@ -113,7 +113,6 @@ export {
 export { AgentClosedError } from "./actors/registry.ts";
 export {
   AgentStoreError,
-  ContentErasedError,
   type Rerun,
   type RerunDivergence,
   type RerunOptions,

@@ -2,6 +2,7 @@ import type { EventDraft } from "../events/define-event.ts";
 import type { Emitter } from "../events/envelope.ts";
 import { VersionConflict } from "../events/log/event-log.ts";
 import { ThreadCreated, ThreadRewound } from "../events/thread.ts";
+import { checkNotErased } from "../projections/content-erased.ts";
 import { checkVersion } from "../projections/lineage.ts";
 import { waitUntilFree } from "./admit-run.ts";
 import type { LiveThread } from "./live-thread.ts";
@@ -101,14 +102,16 @@ export function updateOutside(
 /**
  * Lets what follows build on the state at an earlier version.
  *
- * @throws {ThreadBusyError} @throws {UnknownThreadError} @throws {VersionOutOfRangeError}
+ * @throws {ThreadBusyError} @throws {UnknownThreadError} @throws {VersionOutOfRangeError} @throws {ContentErasedError}
  */
 export async function rewindThread(
   thread: LiveThread,
   options: { readonly to: number; readonly reason?: string; readonly expectedVersion?: number },
 ): Promise<{ version: number }> {
   const { to, reason, expectedVersion } = options;
-  await checkVersion(thread.environment.store.log, thread.stream, to);
+  const { log } = thread.environment.store;
+  await checkVersion(log, thread.stream, to);
+  await checkNotErased(log, thread.stream, "there is nothing to go back to. Start another thread.");
   thread.memory.previousView = undefined;
   return append(thread, expectedVersion === undefined ? {} : { expectedVersion }, () => [
     ThreadRewound({ toVersion: to, ...(reason !== undefined && { reason }) }),

@@ -1,8 +1,9 @@
 import { threadStream } from "../events/envelope.ts";
 import type { Json } from "../events/json.ts";
+import { checkNotErased } from "../projections/content-erased.ts";
 import { changedNames, diffStates } from "../projections/diff.ts";
 import type { PatchOperation } from "../projections/json-patch.ts";
-import { checkVersion } from "../projections/lineage.ts";
+import { checkVersion, resolveLineage } from "../projections/lineage.ts";
 import type { State } from "../reducers/thread-state.ts";
 import type { Agent, RunInput, RunOptions, RunResult, RunStatus, Thread } from "./agent-contract.ts";
 import { type RecordedRun, readRecordedRuns } from "./rerun/recorded-run.ts";
@@ -78,9 +79,8 @@ export async function whatIf(agent: Agent, threadId: string, options: WhatIfOpti
   const { at, input, runs: count = 1, signal, context, configurable } = options;
   const { log } = await agent.store();
   await checkVersion(log, threadStream(threadId), at);
-  const following = (await readRecordedRuns(log, agent.registry, threadId)).filter(
-    ({ after }) => after >= at,
-  );
+  await checkNotErased(log, threadStream(threadId), "its runs cannot be done otherwise.");
+  const following = await runsAfter(agent, threadId, at);
   const recorded = following.slice(0, count);
   const [first] = recorded;
   if (!first && input === undefined) throw new NothingToCompareError(threadId, at);
@@ -116,6 +116,21 @@ export async function whatIf(agent: Agent, threadId: string, options: WhatIfOpti
     fields: changedNames(state, other),
     patch: toJsonPatch(diffStates(state, other)),
   };
+}
+
+/** Recorded runs from a version on, of the branch that the version stands on. */
+async function runsAfter(agent: Agent, threadId: string, at: number): Promise<readonly RecordedRun[]> {
+  const { log } = await agent.store();
+  const stream = threadStream(threadId);
+  const { version: head } = await log.head(stream);
+  const runs = (await readRecordedRuns(log, agent.registry, threadId)).filter(({ after }) => after >= at);
+  const segments = await resolveLineage(log, stream, head);
+  const isCurrent = (version: number) =>
+    version === 0 ||
+    segments.some((one) => one.stream === stream && one.from <= version && version <= one.to);
+  // In a branch that was left behind it is what followed there.
+  if (!isCurrent(at)) return runs;
+  return runs.filter(({ events }) => isCurrent(events[0]?.version ?? 0));
 }
 
 async function playAll(

@@ -10,6 +10,7 @@ import type { Store } from "../events/store.ts";
 import { ContentRedacted } from "../events/thread.ts";
 import { blobsOf } from "./blob-references.ts";
 import { blobsOnlyOf, digestsOf } from "./blobs-only-of.ts";
+import { checkNotErased } from "./content-erased.ts";
 import { dropSnapshotsOfFamily } from "./erase-thread.ts";
 import {
   type ForgottenInProjections,
@@ -164,6 +165,7 @@ async function findMatches(
  * pattern matches are deleted in both. Files in the thread's folder are not searched.
  *
  * @throws {RedactionRuleError} @throws {NothingToRedactError} @throws {UnknownThreadError}
+ * @throws {ContentErasedError} the thread was erased
  * @example
  * await redactThread(store, "0190c3…", { rule: "/\\b\\d{16}\\b/", reason: "card numbers" });
  */
@@ -177,6 +179,7 @@ export async function redactThread(
   const stream = threadStream(threadId);
   const parsed = parseRedactionRule(rule);
   await checkVersion(store.log, stream, undefined);
+  await checkNotErased(store.log, stream, "there is nothing left to redact.");
   const matches = await findMatches(store, threadId, parsed, options);
   if (matches.length === 0) {
     throw new NothingToRedactError(threadId, rule, await parentOf(store.log, stream));

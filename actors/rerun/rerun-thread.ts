@@ -4,6 +4,7 @@ import type { Json } from "../../events/json.ts";
 import { lacksContent } from "../../events/keys/seal-data.ts";
 import type { EventLog } from "../../events/log/event-log.ts";
 import type { Store } from "../../events/store.ts";
+import { ContentErasedError } from "../../projections/content-erased.ts";
 import { changedNames } from "../../projections/diff.ts";
 import { checkVersion, resolveLineage } from "../../projections/lineage.ts";
 import { createStateReader } from "../../projections/state-at.ts";
@@ -21,19 +22,6 @@ export class AgentStoreError extends Error {
   constructor(readonly agent: string) {
     super(
       `Agent "${agent}" keeps its own store, so its runs cannot be done again beside it. Make the agent with the store that is given: export options, or a function that is given { store }.`,
-    );
-  }
-}
-
-/** Content that the runs were made of is gone, so they cannot be done again. */
-export class ContentErasedError extends Error {
-  override readonly name = "ContentErasedError";
-  constructor(
-    readonly thread: string,
-    readonly version: number,
-  ) {
-    super(
-      `Content of thread "${thread}" was erased or redacted (the first of it at version ${version}), so its runs cannot be done again. A refold still checks what is left: threadfold replay ${thread}`,
     );
   }
 }
@@ -130,7 +118,12 @@ async function checkContent(log: EventLog, threadId: string, to: number | undefi
   for (const segment of await resolveLineage(log, stream, to ?? version)) {
     for await (const page of log.read(segment.stream, { from: segment.from, to: segment.to })) {
       const first = page.find(({ data }) => lacksContent(data));
-      if (first) throw new ContentErasedError(threadIdOf(first.stream) ?? threadId, first.version);
+      if (!first) continue;
+      throw new ContentErasedError(
+        threadIdOf(first.stream) ?? threadId,
+        first.version,
+        `its runs cannot be done again. A refold still checks what is left: threadfold replay ${threadId}`,
+      );
     }
   }
 }

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createAgent } from "../../actors/create-agent.ts";
+import { whatIf } from "../../actors/what-if.ts";
 import { openStore } from "../../events/open-store.ts";
 import type { Store } from "../../events/store.ts";
+import { ContentErasedError } from "../../projections/content-erased.ts";
 import { eraseThread } from "../../projections/erase-thread.ts";
+import { redactThread } from "../../projections/redaction.ts";
 import { verifyThread } from "../../projections/verify.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 import { add, callsTools } from "./simple-tools.ts";
@@ -87,6 +90,12 @@ test("after the thread is erased it still verifies, and its state has no content
   ]);
   const verified = await verifyThread({ ...store, reducer: agent.reducer, registry: agent.registry }, "t");
   expect(verified).toMatchObject({ problems: [], erasedStates: 1 });
+  const { version } = await store.log.head("thread-t");
+  await expect(agent.thread("t").rewind({ to: 1 })).rejects.toThrow(ContentErasedError);
+  await expect(redactThread(store, "t", { rule: "title" })).rejects.toThrow(ContentErasedError);
+  await expect(whatIf(agent, "t", { at: 0 })).rejects.toThrow(ContentErasedError);
+  // What is refused records nothing.
+  expect((await store.log.head("thread-t")).version).toBe(version);
   await expect(agent.thread("t").run("more").result).rejects.toThrow(/was destroyed when it was erased/);
   await agent.close();
 });

@@ -51,6 +51,20 @@ describe("whatIf", () => {
     await changed.close();
   });
 
+  test("follows the branch that the version stands on, not one that was left behind", async () => {
+    store = await openStore("memory:");
+    const agent = agentWith(["left behind", "went on"]);
+    const thread = agent.thread("t");
+    await thread.run("first try").result;
+    await thread.rewind({ to: 0 });
+    await thread.run("second try").result;
+    await agent.close();
+    const changed = agentWith(["otherwise"]);
+    const { before } = await whatIf(changed, "t", { at: 0 });
+    expect(before).toMatchObject({ answer: "went on", modelCalls: 1 });
+    await changed.close();
+  });
+
   test("takes another input", async () => {
     await recorded();
     const changed = agentWith(["Hello."]);

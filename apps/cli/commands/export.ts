@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
-import type { Store } from "../../../events/store.ts";
+import type { EventLog } from "../../../events/log/event-log.ts";
 import type { EventFilter } from "../../../projections/select-events.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
@@ -52,7 +52,7 @@ export function define(command: Command, session: Session): void {
       for (const thread of threads) ids.push(await resolveThread(store.log, thread));
       if (all) for await (const id of allThreads(store.log)) ids.push(id);
       const lines = isPart
-        ? selectedLines(store, ids, filter, format)
+        ? selectedLines(await session.shownLog(), ids, filter, format)
         : exportThreads(store.log, ids, blobs ? { blobs: store.blobs } : {});
       const count = await writeLines(session, lines, output);
       const what = `${ids.length} ${ids.length === 1 ? "thread" : "threads"} in ${count} lines`;
@@ -68,7 +68,7 @@ function isoTime(option: string, text: string): string {
 }
 
 async function* selectedLines(
-  store: Store,
+  log: EventLog,
   threadIds: readonly string[],
   filter: EventFilter,
   format: "ndjson" | "csv",
@@ -76,7 +76,7 @@ async function* selectedLines(
   const { csvHead, csvLine, selectEvents } = await import("../../../projections/select-events.ts");
   if (format === "csv") yield csvHead;
   for (const threadId of threadIds) {
-    for await (const event of selectEvents(store.log, threadId, filter)) {
+    for await (const event of selectEvents(log, threadId, filter)) {
       yield format === "csv" ? csvLine(event) : JSON.stringify(event);
     }
   }

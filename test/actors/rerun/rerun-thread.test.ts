@@ -13,13 +13,14 @@ import {
 import { titleMiddleware } from "../../../actors/middleware/title.ts";
 import { todosMiddleware } from "../../../actors/middleware/todos.ts";
 import { ReplayMissError } from "../../../actors/models/replay/replay-miss.ts";
-import { AgentStoreError, ContentErasedError, rerunThread } from "../../../actors/rerun/rerun-thread.ts";
+import { AgentStoreError, rerunThread } from "../../../actors/rerun/rerun-thread.ts";
 import { defineTool } from "../../../actors/tools/define-tool.ts";
 import { createMemoryKeyStore } from "../../../events/keys/memory.ts";
 import { withEncryption } from "../../../events/keys/with-encryption.ts";
 import { openStore } from "../../../events/open-store.ts";
 import type { Store } from "../../../events/store.ts";
 import { TitleSet } from "../../../events/title.ts";
+import { ContentErasedError } from "../../../projections/content-erased.ts";
 import { eraseThread } from "../../../projections/erase-thread.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 import { add, callsTools } from "../simple-tools.ts";

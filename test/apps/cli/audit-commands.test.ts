@@ -133,6 +133,8 @@ describe("redact", () => {
       ["trace", "parent", "--json"],
       ["watch-path", "parent", "title"],
       ["threads", "--json"],
+      ["export", "parent", "--format", "csv"],
+      ["export", "parent", "--by", "user,middleware"],
     ]) {
       expect([args, (await call(args)).stdout]).toEqual([args, expect.not.stringContaining(title)]);
     }
