@@ -74,8 +74,8 @@ const kebabCase = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
  * @param options.init writes the rows that are there before any event
  * @param options.handlers one for each event type; `"*"` gets every event that has none of its own
  * @param options.keep `disk` (default): in the projection store; `memory`: built again at every start
- * @param options.envelope `whole` (default), or `brief` when no handler needs ids, causes or hashes: a rebuild then
- * takes about half the time
+ * @param options.envelope `whole` (default), or `brief` when no handler needs ids, causes or hashes: a rebuild
+ * from SQLite then takes about a third less time
  * @param options.order text by which rows are listed, largest first. Default: the key
  * @param options.search text of a row that searches look into. Default: none
  * @throws {ProjectionDefinitionError}
