@@ -132,8 +132,13 @@ describe("what is no position is refused", () => {
     await expect(resolvePosition(log, text)).rejects.toThrow(PositionSyntaxError);
   });
 
-  test.each(["abc-1@8", "abc-1@-8"])("out of range: %s", async (text) => {
-    await expect(resolvePosition(log, text)).rejects.toThrow(VersionOutOfRangeError);
+  test.each([
+    ["abc-1@8", "no version 8:"],
+    ["abc-1@-8", "no version -8 (8 before the head):"],
+  ])("out of range, with what was written and how far versions go: %s", async (text, written) => {
+    const resolving = resolvePosition(log, text);
+    await expect(resolving).rejects.toThrow(VersionOutOfRangeError);
+    await expect(resolving).rejects.toThrow(`${written} its versions are whole numbers from 0 to 7.`);
   });
 
   test("an unknown run, and the beginning of an id that fits two runs", async () => {
