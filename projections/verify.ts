@@ -41,6 +41,8 @@ export interface VerifiedThread {
   readonly unknownFields: readonly string[];
   /** Blobs that were read. */
   readonly blobs: number;
+  /** Blobs that the source never had: with `withoutBlobs` only. */
+  readonly absentBlobs: number;
   /** Blobs that are gone because the thread's content was erased or redacted. */
   readonly erasedBlobs: number;
   /** The first problem of each check, in the order of the checks. None: everything holds. */
@@ -69,9 +71,13 @@ export interface VerifySource {
 export async function verifyThread(
   source: VerifySource,
   threadId: string,
-  options: { readonly checks?: readonly VerifyCheck[] } = {},
+  options: {
+    readonly checks?: readonly VerifyCheck[];
+    /** The source was made without the blobs that events name, like an export: they are counted, and no problem. */
+    readonly withoutBlobs?: boolean;
+  } = {},
 ): Promise<VerifiedThread> {
-  const { checks = verifyChecks } = options;
+  const { checks = verifyChecks, withoutBlobs = false } = options;
   const stream = threadStream(threadId);
   const { version, deleted } = await storedLog(source.log).head(stream);
   if (version === 0 || deleted) throw new UnknownThreadError(threadId);
@@ -89,7 +95,10 @@ export async function verifyThread(
   // Who cannot be followed to a beginning has nothing else to verify.
   const lineage = sound ? await lineageProblem(source.log, stream, version) : undefined;
   if (lineage) problems.splice(0, problems.length, lineage);
-  const blobs = sound && !lineage && checks.includes("blobs") ? await verifyBlobs(source, stream) : undefined;
+  const blobs =
+    sound && !lineage && checks.includes("blobs")
+      ? await verifyBlobs(source, stream, withoutBlobs)
+      : undefined;
   if (blobs?.problem) problems.push(blobs.problem);
   if (checks.includes("snapshots") && fold?.refold) {
     const problem = await verifySnapshots(source, threadId, version, fold.refold);
@@ -104,6 +113,7 @@ export async function verifyThread(
     erasedStates: checks.includes("fold") ? (fold?.refold?.erased ?? 0) : 0,
     unknownFields: checks.includes("fold") ? (fold?.refold?.unknownFields ?? []) : [],
     blobs: blobs?.read ?? 0,
+    absentBlobs: blobs?.absent ?? 0,
     erasedBlobs: blobs?.erased ?? 0,
     problems,
   };
@@ -258,17 +268,21 @@ const erasing = ["ThreadErased", "ContentRedacted"];
 async function verifyBlobs(
   { log, blobs }: VerifySource,
   stream: string,
-): Promise<{ read: number; erased: number; problem: Problem | undefined }> {
+  withoutBlobs: boolean,
+): Promise<{ read: number; erased: number; absent: number; problem: Problem | undefined }> {
   let erased = 0;
+  const absent = new Set<string>();
   const read = new Set<string>();
   let mayBeGone = false;
   const segments = await resolveLineage(log, stream, (await log.head(stream)).version);
   // Also after the fork: what a parent lost its forks lost, too.
-  for (const inherited of new Set(segments.map((segment) => segment.stream))) {
-    for await (const _page of log.read(inherited, { types: erasing, limit: 1 })) mayBeGone = true;
+  for (const name of new Set(segments.map((segment) => segment.stream))) {
+    for await (const _page of log.read(name, { types: erasing, limit: 1 })) mayBeGone = true;
   }
-  for (const segment of segments) {
-    for await (const page of log.read(segment.stream, { from: segment.from, to: segment.to })) {
+  const inherited = segments.filter((segment) => segment.stream !== stream);
+  // Of its own stream also what rewinds left behind.
+  for (const { stream: name, ...range } of [...inherited, { stream }]) {
+    for await (const page of log.read(name, range)) {
       for (const event of page) {
         for (const { sha256 } of blobsOf(event)) {
           if (read.has(sha256)) continue;
@@ -281,14 +295,23 @@ async function verifyBlobs(
               erased += 1;
               continue;
             }
+            if (withoutBlobs && error instanceof BlobMissingError) {
+              absent.add(sha256);
+              continue;
+            }
             const at = { stream: event.stream, version: event.version };
-            return { read: read.size, erased, problem: { check: "blobs", ...at, message: error.message } };
+            return {
+              read: read.size,
+              erased,
+              absent: absent.size,
+              problem: { check: "blobs", ...at, message: error.message },
+            };
           }
         }
       }
     }
   }
-  return { read: read.size, erased, problem: undefined };
+  return { read: read.size, erased, absent: absent.size, problem: undefined };
 }
 
 async function verifySnapshots(

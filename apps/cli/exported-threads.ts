@@ -18,7 +18,11 @@ export function refuseDamaged(cause: Error): never {
  */
 export async function withThreadsOf(
   file: string,
-  work: (store: Store, threadIds: readonly string[]) => Promise<void>,
+  work: (
+    store: Store,
+    threadIds: readonly string[],
+    found: { readonly withoutBlobs: boolean },
+  ) => Promise<void>,
 ): Promise<void> {
   const { openStore } = await import("../../events/open-store.ts");
   const { importText } = await import("../../projections/thread-import.ts");
@@ -28,8 +32,14 @@ export async function withThreadsOf(
     await work(
       store,
       threads.map(({ threadId }) => threadId),
+      { withoutBlobs: await isEmpty(store) },
     );
   } finally {
     await store.close();
   }
+}
+
+async function isEmpty({ blobs }: Store): Promise<boolean> {
+  for await (const _blob of blobs.list()) return false;
+  return true;
 }

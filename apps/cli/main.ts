@@ -95,6 +95,7 @@ async function main(given: readonly string[]): Promise<number> {
     if (given.length === 0) program.outputHelp();
     else await program.parseAsync([...args], { from: "user" });
     if (interrupted.signal.aborted) session?.exitWith(exitCodes.interrupted);
+    await terminal.flushed();
     return session?.exitCode ?? exitCodes.ok;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;

@@ -1,4 +1,5 @@
 import { createColors } from "picocolors";
+import { OutputError } from "./output-error.ts";
 
 export type ColorChoice = "auto" | "always" | "never";
 type Colors = ReturnType<typeof createColors>;
@@ -21,7 +22,9 @@ export interface Terminal {
   readonly talkColors: Colors;
   /** Nobody reads stdout any more. */
   readonly closed: boolean;
-  /** Text to stdout as it is; waits while the reader is slow. */
+  /** Resolves when everything was taken. @throws {OutputError} */
+  flushed(): Promise<void>;
+  /** Text to stdout as it is; waits while the reader is slow. @throws {OutputError} */
   write(text: string): Promise<void>;
   /** One line to stdout. */
   line(text: string): Promise<void>;
@@ -57,19 +60,25 @@ export function createTerminal(options: {
 }): Terminal {
   const { color, stdout = process.stdout, stderr = process.stderr, env = process.env, onClosed } = options;
   let closed = false;
+  let failure: OutputError | undefined;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (error.code !== "EPIPE") {
+      failure ??= new OutputError(`The output cannot be written (${error.code}).`, { cause: error });
+      return;
+    }
     if (closed) return;
     closed = true;
     onClosed?.();
   });
   stderr.on("error", () => undefined);
   const write = async (text: string): Promise<void> => {
+    if (failure) throw failure;
     if (closed || text === "" || stdout.write(text)) return;
     await new Promise<void>((resolve) => {
       stdout.once("drain", resolve);
       stdout.once("error", () => resolve());
     });
+    if (failure) throw failure;
   };
   return {
     screen: stdout.isTTY === true,
@@ -79,6 +88,10 @@ export function createTerminal(options: {
     talkColors: createColors(wantsColor(color, stderr, env)),
     get closed() {
       return closed;
+    },
+    async flushed() {
+      if (!closed) await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+      if (failure) throw failure;
     },
     write,
     line: (text) => write(`${text}\n`),

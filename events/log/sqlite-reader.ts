@@ -79,8 +79,8 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
   const selectSummaries = database.prepare(`
     SELECT s.name, l.version, f.at, l.at
     FROM streams s
-    JOIN events l ON l.stream = s.id AND l.version = (SELECT max(version) FROM events WHERE stream = s.id)
-    JOIN events f ON f.stream = s.id AND f.version = 1
+    LEFT JOIN events l ON l.stream = s.id AND l.version = (SELECT max(version) FROM events WHERE stream = s.id)
+    LEFT JOIN events f ON f.stream = s.id AND f.version = 1
     WHERE s.name > ? AND s.name >= ? AND s.name < ? AND s.deleted_version IS NULL
     ORDER BY s.name LIMIT ?`);
 
@@ -89,7 +89,9 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
     if (!row) return { number: undefined, version: 0, hash: chainStart, deleted: false };
     const [number, deletedVersion, deletedHash] = row;
     if (deletedVersion !== null) return { number, version: deletedVersion, hash: deletedHash, deleted: true };
-    const [version, hash] = (selectHead.get(number) as [number, string] | undefined) ?? [0, chainStart];
+    const last = selectHead.get(number) as [number, string] | undefined;
+    if (!last) throw new DamagedEventError(stream, 1, "none of its events is found");
+    const [version, hash] = last;
     return { number, version, hash, deleted: false };
   };
 
@@ -222,12 +224,15 @@ export function createReader(database: SqliteDatabase, words: Words): SqliteRead
     summaries({ prefix, after: afterName, limit }) {
       // "~" sorts after every character that a stream name may have.
       const rows = selectSummaries.all(afterName, prefix, `${prefix}~`, limit);
-      return rows.map(([stream, version, first, last]) => ({
-        stream: String(stream),
-        version: Number(version),
-        firstRecordedAt: decodeTime(first ?? null),
-        lastRecordedAt: decodeTime(last ?? null),
-      }));
+      return rows.map(([stream, version, first, last]) => {
+        if (version === null) throw new DamagedEventError(String(stream), 1, "none of its events is found");
+        return {
+          stream: String(stream),
+          version: Number(version),
+          firstRecordedAt: decodeTime(first ?? null),
+          lastRecordedAt: decodeTime(last ?? null),
+        };
+      });
     },
   };
 }

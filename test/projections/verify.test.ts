@@ -60,6 +60,7 @@ describe("a thread that holds", () => {
       erasedStates: 0,
       unknownFields: [],
       blobs: 1,
+      absentBlobs: 0,
       erasedBlobs: 0,
       problems: [],
     });

@@ -1,9 +1,10 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
+import { createWriteStream, statSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { type Command, Option } from "@commander-js/extra-typings";
 import type { EventLog } from "../../../events/log/event-log.ts";
 import type { EventFilter } from "../../../projections/select-events.ts";
+import { OutputError } from "../output-error.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -56,7 +57,11 @@ export function define(command: Command, session: Session): void {
         : exportThreads(store.log, ids, blobs ? { blobs: store.blobs } : {});
       const count = await writeLines(session, lines, output);
       const what = `${ids.length} ${ids.length === 1 ? "thread" : "threads"} in ${count} lines`;
-      terminal.say(isPart ? `Exported what fits of ${what}; it is no whole chain.` : `Exported ${what}.`);
+      terminal.say(
+        isPart
+          ? `Exported what fits of ${what}; it is no whole chain.`
+          : `Exported ${what}${blobs ? "" : "; files and long texts beside the log are left out (--blobs)"}.`,
+      );
     });
 }
 
@@ -96,12 +101,22 @@ async function writeLines(
     }
     return count;
   }
-  const file = createWriteStream(output);
-  for await (const line of lines) {
-    if (!file.write(`${line}\n`)) await once(file, "drain");
-    count += 1;
+  // Devices and pipes are written to as they are.
+  const isWhole = statSync(output, { throwIfNoEntry: false })?.isFile() ?? true;
+  const path = isWhole ? `${output}.part` : output;
+  try {
+    await pipeline(async function* () {
+      for await (const line of lines) {
+        count += 1;
+        yield `${line}\n`;
+      }
+    }, createWriteStream(path));
+    if (isWhole) await rename(path, output);
+  } catch (error) {
+    if (isWhole) await rm(path, { force: true }).catch(() => undefined);
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new OutputError(`${output} cannot be written (${code}).`, { cause: error });
   }
-  file.end();
-  await finished(file);
   return count;
 }

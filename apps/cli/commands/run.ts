@@ -1,7 +1,8 @@
-import { cp, mkdir, stat } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { cp, mkdir, readdir, stat } from "node:fs/promises";
+import { basename, join, resolve, sep } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "@commander-js/extra-typings";
+import type { Thread } from "../../../actors/agent-contract.ts";
 import { answerQuestions, concludeRun } from "../conclude-run.ts";
 import { followRun, streamModes } from "../follow-run.ts";
 import { openAgent } from "../open-agent.ts";
@@ -59,6 +60,7 @@ export function define(command: Command, session: Session): void {
         flags.from === undefined
           ? agent.thread(await threadNamed(session, flags.thread))
           : await forkAt(session, agent, flags.from);
+      if (flags.files.length > 0) await checkFree(thread);
       await copyFiles(session, flags.files, thread.id);
       if (flags.queue) return queue(session, agent.name, thread.id, prompt, flags.maxSteps);
       const run = thread.run(prompt);
@@ -77,6 +79,13 @@ export function define(command: Command, session: Session): void {
         clearTimeout(timer);
       }
     });
+}
+
+/** The files of a thread that is at work are left alone. @throws {ThreadBusyError} */
+async function checkFree(thread: Thread): Promise<void> {
+  const { ThreadBusyError } = await import("../../../actors/thread-busy.ts");
+  const { status, runId } = await thread.info();
+  if (status === "running" && runId) throw new ThreadBusyError(thread.id, runId, "another process");
 }
 
 async function queue(
@@ -112,19 +121,28 @@ function checkPrompt(prompt: string): string {
   return prompt;
 }
 
-/** A thread of the store by the beginning of its id; a text that fits none is the id of a new thread. */
+/** Ids that were minted here. */
+const mintedId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const partOfMintedId = /^[0-9a-f]{4,8}(?:-[0-9a-f-]*)?$/;
+
+/**
+ * The thread that is gone on with. Minted ids may be cut short. An id of somebody's own is written whole: `user-1` is
+ * another thread than `user-10`, and a new one when it is not there.
+ */
 async function threadNamed(session: Session, text: string | undefined): Promise<string | undefined> {
   if (text === undefined) return undefined;
   const { UnknownThreadError } = await import("../../../projections/lineage.ts");
-  const { resolveThread } = await import("../../../projections/thread-position.ts");
+  const { AmbiguousThreadError, resolveThread } = await import("../../../projections/thread-position.ts");
   const { checkStreamName } = await import("../../../events/log/event-log.ts");
   try {
-    return await resolveThread((await session.store()).log, text);
+    const threadId = await resolveThread((await session.store()).log, text);
+    if (threadId === text || (partOfMintedId.test(text) && mintedId.test(threadId))) return threadId;
   } catch (error) {
-    if (!(error instanceof UnknownThreadError)) throw error;
-    checkStreamName(`thread-${text}`);
-    return text;
+    const isOwn = error instanceof AmbiguousThreadError && !partOfMintedId.test(text);
+    if (!(error instanceof UnknownThreadError) && !isOwn) throw error;
   }
+  checkStreamName(`thread-${text}`);
+  return text;
 }
 
 async function forkAt(session: Session, agent: Awaited<ReturnType<typeof openAgent>>, from: string) {
@@ -148,7 +166,27 @@ async function copyFiles(session: Session, paths: readonly string[], threadId: s
     const from = resolve(path);
     const found = await stat(from).catch(() => undefined);
     if (!found) throw new FileNotFoundError(path);
-    const filter = (source: string) => !left.test(source);
-    await cp(from, join(workspace, basename(from)), { recursive: true, filter });
+    await copyInto(from, join(workspace, basename(from)), { folder: resolve(folder), workspace });
+  }
+}
+
+/** Copies a file or folder, without the folder of the store when that lies in it. */
+async function copyInto(
+  from: string,
+  to: string,
+  store: { readonly folder: string; readonly workspace: string },
+): Promise<void> {
+  const { folder, workspace } = store;
+  const holds = (path: string) => `${workspace}${sep}`.startsWith(`${path}${sep}`);
+  const isOfStore = (path: string) => `${path}${sep}`.startsWith(`${folder}${sep}`);
+  if (!holds(from)) {
+    await cp(from, to, { recursive: true, filter: (source) => !left.test(source) });
+    return;
+  }
+  await mkdir(to, { recursive: true });
+  for (const name of await readdir(from)) {
+    const source = join(from, name);
+    if (left.test(source) || (holds(source) && isOfStore(source))) continue;
+    await copyInto(source, join(to, name), store);
   }
 }

@@ -34,21 +34,24 @@ export function define(command: Command, session: Session): void {
       const chosen = verify.verifyChecks.filter((check) => only[check]);
       const checks = chosen.length > 0 ? withChain(chosen) : verify.verifyChecks;
       const results: VerifiedThread[] = [];
-      const verifyOne = async (from: VerifySource, threadId: string) => {
+      const damage: string[] = [];
+      const verifyOne = async (from: VerifySource, threadId: string, withoutBlobs = false) => {
         const reading = await readingForVerify(session, from.log, threadId);
-        const result = await verify.verifyThread({ ...from, ...reading }, threadId, { checks });
+        const result = await verify.verifyThread({ ...from, ...reading }, threadId, { checks, withoutBlobs });
         results.push(result);
         if (options.ndjson) await terminal.record(result);
         else if (!options.json) await terminal.line(lineOf(result, session));
       };
       if (source !== undefined && isFile(source)) {
-        await withThreadsOf(source, async (store, threadIds) => {
-          for (const threadId of threadIds) await verifyOne(store, threadId);
+        await withThreadsOf(source, async (store, threadIds, { withoutBlobs }) => {
+          for (const threadId of threadIds) await verifyOne(store, threadId, withoutBlobs);
         });
       } else {
         const store = await session.store();
         if (source !== undefined) await verifyOne(store, await resolveThread(store.log, source));
         else {
+          damage.push(...((await store.log.check?.()) ?? []));
+          for (const finding of damage) terminal.say(`The file of the store is damaged: ${finding}`);
           for await (const threadId of verify.allThreads(store.log)) {
             await verifyOne(store, threadId);
             session.signal.throwIfAborted();
@@ -56,8 +59,9 @@ export function define(command: Command, session: Session): void {
         }
       }
       const broken = results.filter(({ problems }) => problems.length > 0);
-      if (broken.length > 0) session.exitWith(exitCodes.checkFailed);
-      if (options.json) return terminal.json({ ok: broken.length === 0, threads: results });
+      const ok = broken.length === 0 && damage.length === 0;
+      if (!ok) session.exitWith(exitCodes.checkFailed);
+      if (options.json) return terminal.json({ ok, damage, threads: results });
       if (all) terminal.say(`${results.length} threads verified, ${broken.length} with problems.`);
     });
 }
@@ -77,15 +81,16 @@ function withChain(checks: readonly VerifyCheck[]): readonly VerifyCheck[] {
 
 function lineOf(result: VerifiedThread, session: Session): string {
   const { green, red } = session.terminal.colors;
-  const { threadId, version, events, stateHashes, blobs, erasedBlobs, problems } = result;
+  const { threadId, version, events, stateHashes, blobs, absentBlobs, erasedBlobs, problems } = result;
   if (problems.length === 0) {
     const unchecked = uncheckedText({
       unchecked: result.uncheckedStates,
       unknownFields: result.unknownFields,
       erased: result.erasedStates,
     });
+    const absent = absentBlobs > 0 ? `, ${absentBlobs} not in the file (export --blobs)` : "";
     const erased = erasedBlobs > 0 ? `, ${erasedBlobs} erased` : "";
-    return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes${unchecked}, ${blobs} blobs${erased})`;
+    return `${threadId}@${version}: ${green("ok")} (${events} events, ${stateHashes} state hashes${unchecked}, ${blobs} blobs${absent}${erased})`;
   }
   const lines = problems.map(
     ({ check, stream, version: at, message }) => `  ${check} at ${stream}@${at}: ${message}`,

@@ -1,8 +1,10 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { modelServer, streamAnswer } from "./model-server.ts";
-import { cli, emptyFolder } from "./run-cli.ts";
+import { cli, cliBundle, emptyFolder } from "./run-cli.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -17,6 +19,22 @@ const bashCall = (command: string) => ({
     },
   ],
 });
+
+/** What becomes of a command whose stdout is a file on a disk that is full. */
+async function toFullDisk(args: readonly string[], cwd: string) {
+  const full = await open("/dev/full", "w");
+  const child = spawn(process.execPath, [await cliBundle(), ...args], {
+    cwd,
+    stdio: ["ignore", full.fd, "pipe"],
+  });
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  await full.close();
+  return { code, stderr };
+}
 
 const threadOf = (stderr: string) => /thread (\S+)/.exec(stderr)?.[1] ?? "";
 
@@ -40,7 +58,7 @@ describe("run", () => {
   test("goes on with a thread, from stdin, as one JSON document", async () => {
     const cwd = await emptyFolder();
     await cli(["run", "--thread", "my-thread", "calculate 1 + 1"], { cwd });
-    const { stdout } = await cli(["run", "-", "--thread", "my-thr", "--json"], {
+    const { stdout } = await cli(["run", "-", "--thread", "my-thread", "--json"], {
       cwd,
       input: "calculate 2 + 2\n",
     });
@@ -53,6 +71,77 @@ describe("run", () => {
     });
     const { messages } = JSON.parse((await cli(["state", "my-thread"], { cwd })).stdout);
     expect(messages).toHaveLength(4);
+  });
+
+  test("minted ids may be cut short; an id of somebody's own is another thread than a longer one", async () => {
+    const cwd = await emptyFolder();
+    const run = async (...args: string[]) =>
+      JSON.parse((await cli(["run", "calculate 1 + 1", "--json", ...args], { cwd })).stdout)
+        .threadId as string;
+    const minted = await run();
+    expect(await run("--thread", minted.slice(0, 8))).toBe(minted);
+    for (const id of ["user-10", "user-1", "user", "user-1"]) expect(await run("--thread", id)).toBe(id);
+    const { threads } = JSON.parse((await cli(["threads", "--json"], { cwd })).stdout);
+    expect(threads).toHaveLength(4);
+  });
+
+  test("a whole folder is copied into the workspace, also when the store lies in it", async () => {
+    const cwd = await emptyFolder();
+    await mkdir(join(cwd, "deep", "node_modules"), { recursive: true });
+    await writeFile(join(cwd, "note.md"), "hello");
+    await writeFile(join(cwd, "deep", "b.md"), "b");
+    await writeFile(join(cwd, "deep", "node_modules", "c.md"), "c");
+    for (const _again of [1, 2]) {
+      const run = await cli(["run", "--thread", "t", "--files", ".", "list the files here"], { cwd });
+      expect(run.code).toBe(0);
+    }
+    const inside = join(cwd, ".threadfold", "threads", "t", "user-data", "workspace");
+    const found = await readdir(inside, { recursive: true });
+    const [top = ""] = found;
+    expect(found.sort()).toEqual(
+      [top, join(top, "deep"), join(top, "deep", "b.md"), join(top, "note.md")].sort(),
+    );
+  });
+
+  test.skipIf(!existsSync("/dev/full"))(
+    "an output that cannot be written is one line, and the run is recorded to its end",
+    async () => {
+      const cwd = await emptyFolder();
+      await cli(["run", "--thread", "t", "calculate 1 + 1"], { cwd });
+      for (const args of ["run --thread t again", "events t", "state t --json", "export t"]) {
+        const result = await toFullDisk(args.split(" "), cwd);
+        expect([args, result.code]).toEqual([args, 1]);
+        expect(result.stderr).toContain("The output cannot be written (ENOSPC).");
+        expect(result.stderr).not.toMatch(/\n\s+at /);
+      }
+      expect(JSON.parse((await cli(["threads", "--json"], { cwd })).stdout).threads).toMatchObject([
+        { threadId: "t", status: expect.not.stringMatching("running") },
+      ]);
+      await cli(["export", "t", "-o", "t.ndjson"], { cwd });
+      const before = await readFile(join(cwd, "t.ndjson"), "utf8");
+      await mkdir(join(cwd, "t.ndjson.part"));
+      const refused = await cli(["export", "t", "-o", "t.ndjson"], { cwd });
+      expect(refused.stderr).toContain("t.ndjson cannot be written (EISDIR).");
+      expect(refused.stderr).toContain("What was there before is kept.");
+      expect(await readFile(join(cwd, "t.ndjson"), "utf8")).toBe(before);
+    },
+  );
+
+  test("an export without its blobs verifies, and says what is not in it", async () => {
+    const cwd = await emptyFolder();
+    const prompt = "write 'two words' to note.txt then count the words in note.txt";
+    await cli(["run", "--thread", "t", prompt], { cwd });
+    await cli(["export", "t", "-o", "t.ndjson"], { cwd });
+    const verified = await cli(["verify", "t.ndjson"], { cwd });
+    expect(verified.code).toBe(0);
+    expect(verified.stdout).toMatch(/\d+ not in the file \(export --blobs\)/);
+    await cli(["export", "t", "--blobs", "-o", "whole.ndjson"], { cwd });
+    expect((await cli(["verify", "whole.ndjson"], { cwd })).stdout).not.toContain("not in the file");
+    // Blobs of what a rewind left behind are part of the record.
+    await cli(["rewind", "t@1"], { cwd });
+    expect((await cli(["verify", "t"], { cwd })).code).toBe(0);
+    await rm(join(cwd, ".threadfold", "blobs"), { recursive: true });
+    expect(await cli(["verify", "--all"], { cwd })).toMatchObject({ code: 4 });
   });
 
   test("--from forks the thread at a version and runs there", async () => {

@@ -186,3 +186,18 @@ describe("one flipped bit anywhere in the file", () => {
     expect(await audit(sound)).toBe("unharmed");
   });
 });
+
+it("a stream whose events are all gone is damaged, and neither left out of lists nor begun again", async () => {
+  const path = await copyOfStore();
+  const database = (await loadSqliteDriver()).open(path);
+  database.exec("DELETE FROM events WHERE stream = 1");
+  database.close();
+  const { log } = await openSqlite(path);
+  await expect(log.streams()).rejects.toThrow(DamagedEventError);
+  await expect(log.head("thread-1")).rejects.toThrow(DamagedEventError);
+  await expect(log.append("thread-1", [newEvent()], { expectedVersion: "any" })).rejects.toThrow(
+    DamagedEventError,
+  );
+  expect((await log.head("thread-2")).version).toBe(eventsPerStream);
+  await log.close();
+});
