@@ -1,9 +1,10 @@
 import type { BlobStore } from "../events/blobs/blob-store.ts";
 import { storedBlobs } from "../events/blobs/encrypting-blobs.ts";
 import { threadIdOf, threadStream } from "../events/envelope.ts";
-import { createEventRegistry, type EventRegistry } from "../events/event-registry.ts";
+import { createEventRegistry, type EventRegistry, InvalidEventError } from "../events/event-registry.ts";
 import type { SealedEvent } from "../events/hash-chain.ts";
 import type { Json } from "../events/json.ts";
+import { isSealed } from "../events/keys/seal-data.ts";
 import { storedLog } from "../events/log/encrypting-log.ts";
 import { type EventLog, StreamDeletedError } from "../events/log/event-log.ts";
 import { createMemoryLog } from "../events/log/memory.ts";
@@ -74,6 +75,7 @@ export interface ImportTarget {
  * @param lines lines of the export, without their ends
  * @throws {ExportFormatError} @throws {BrokenExportError} @throws {ThreadDiffersError} @throws {MissingParentError}
  * @throws {StreamDeletedError} @throws {BrokenLineageError} @throws {NewerSchemaError} @throws {FoldError}
+ * @throws {InvalidEventError} an event has not the data that its type says
  * @example
  * await importThreads(store, createInterface({ input: createReadStream("thread.ndjson") }));
  */
@@ -183,12 +185,26 @@ async function checkFolds(
     await stage(parent.stream, known);
   };
   for (const [stream, events] of streams) {
+    checkEvents(registry, stream, events);
     await stage(stream, events);
     const abandoned = events.filter(({ type }) => type === "ThreadRewound").map(({ version }) => version - 1);
     for (const version of [...abandoned, events.length])
       await refold(staged, { registry, reducer }, stream, version);
   }
   await staged.close();
+}
+
+/** Data of known events as whoever reads them may expect it. What is encrypted cannot be looked at. */
+function checkEvents(registry: EventRegistry, stream: string, events: readonly SealedEvent[]): void {
+  for (const { type, data, version, metadata } of events) {
+    if (!registry.get(type) || isSealed(data)) continue;
+    try {
+      registry.check({ type, data: registry.upcast(type, data, metadata.schema) });
+    } catch (error) {
+      if (!(error instanceof InvalidEventError)) throw error;
+      throw new InvalidEventError(type, [`at ${stream}@${version}`, ...error.issues]);
+    }
+  }
 }
 
 interface Parent {

@@ -43,7 +43,7 @@ export async function resolveModel(
   spec: BaseChatModel | string,
   options: ResolveModelOptions = {},
 ): Promise<BaseChatModel> {
-  if (typeof spec !== "string") return spec;
+  if (typeof spec !== "string") return checkModel(spec);
   const [, scheme, name] = /^([a-z][a-z0-9-]*):(.+)$/s.exec(spec) ?? [];
   if (!scheme || !name) throw new UnknownModelError(spec, "it is not of the form <provider>:<name>");
   if (scheme === "builtin") {
@@ -59,6 +59,16 @@ export async function resolveModel(
   return loadFromProvider(scheme, provider, name);
 }
 
+/** @throws {UnknownModelError} neither a text nor a chat model: JavaScript lets anything through */
+function checkModel(spec: BaseChatModel): BaseChatModel {
+  const { invoke, getName } = (spec ?? {}) as { readonly invoke?: unknown; readonly getName?: unknown };
+  if (typeof invoke === "function" && typeof getName === "function") return spec;
+  throw new UnknownModelError(
+    spec === undefined ? "undefined" : JSON.stringify(spec),
+    "it is neither a text nor a chat model of LangChain",
+  );
+}
+
 /**
  * The name of a model as `ModelCallStarted` records it: the text that named it, or the model's own name.
  *
@@ -67,6 +77,7 @@ export async function resolveModel(
  */
 export function modelNameOf(spec: BaseChatModel | string): string {
   if (typeof spec === "string") return spec;
+  checkModel(spec);
   const { model, modelName } = spec as { model?: unknown; modelName?: unknown };
   const own = [model, modelName].find((name) => typeof name === "string" && name !== "");
   return typeof own === "string" ? own : spec.getName();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { createMemoryBlobs } from "../../events/blobs/memory.ts";
+import { InvalidEventError } from "../../events/event-registry.ts";
 import { ImagesViewed } from "../../events/images.ts";
 import { StreamDeletedError } from "../../events/log/event-log.ts";
 import { createMemoryLog } from "../../events/log/memory.ts";
@@ -11,6 +12,7 @@ import { BrokenExportError } from "../../projections/read-export.ts";
 import { exportThreads } from "../../projections/thread-export.ts";
 import { importThreads, MissingParentError, ThreadDiffersError } from "../../projections/thread-import.ts";
 import { FoldError } from "../../reducers/thread-state.ts";
+import { newEvent } from "../events/log/new-events.ts";
 import { appendDrafts } from "./append-drafts.ts";
 import { recordFamily, recordTurn } from "./sample-thread.ts";
 
@@ -34,6 +36,17 @@ beforeEach(async () => {
 /** The export with one line changed. */
 const withLine = (at: number, change: (line: string) => string) =>
   exported.map((line, index) => (index === at ? change(line) : line));
+
+test("an event whose data is not what its type says is refused, with its place, and nothing is written", async () => {
+  await appendDrafts(source.log, "bad", [ThreadCreated({})]);
+  const bad = newEvent({ type: "TitleSet", data: { title: 5, origin: "user" } });
+  await source.log.append("thread-bad", [bad], { expectedVersion: 1 });
+  const target = emptyStore();
+  const importing = importThreads(target, await linesOf(exportThreads(source.log, ["bad"])));
+  await expect(importing).rejects.toThrow(InvalidEventError);
+  await expect(importing).rejects.toThrow("Event TitleSet is not valid: at thread-bad@2; title:");
+  expect(await target.log.streams()).toEqual([]);
+});
 
 describe("an export", () => {
   test("begins with a header and holds the parents of forks before them", () => {

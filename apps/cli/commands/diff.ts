@@ -1,5 +1,6 @@
 import { type Command, Option } from "@commander-js/extra-typings";
 import type { Delta } from "jsondiffpatch";
+import type { State } from "../../../reducers/thread-state.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Session } from "../session.ts";
 
@@ -11,8 +12,9 @@ export function define(command: Command, session: Session): void {
     .argument("<from>", "position, like thread@3")
     .argument("<to>", "position; @7 means the same thread")
     .addOption(new Option("--format <format>", "how to show it").choices(formats).default("pretty" as const))
+    .option("--path <jsonpath>", "only what stands there, like title or $.todos[0].status")
     .option("--exit-code", "end with 4 when the two differ")
-    .action(async (fromText, toText, { format, exitCode }) => {
+    .action(async (fromText, toText, { format, exitCode, path }) => {
       const { terminal, options } = session;
       const { parsePosition, resolvePosition } = await import("../../../projections/thread-position.ts");
       const { changedNames, diffStates } = await import("../../../projections/diff.ts");
@@ -23,7 +25,11 @@ export function define(command: Command, session: Session): void {
       const to = await resolvePosition(log, other);
       const stateOf = async ({ threadId, version }: typeof from) =>
         (await session.readerOf(threadId)).stateAt(threadId, version);
-      const [before, after] = [await stateOf(from), await stateOf(to)];
+      const { compilePath } = await import("../../../projections/json-path.ts");
+      const compiled = path === undefined ? undefined : compilePath(path);
+      const shown = (state: State): State =>
+        compiled ? { [compiled.text]: compiled.values(state) as State[string] } : state;
+      const [before, after] = [shown(await stateOf(from)), shown(await stateOf(to))];
       const names = changedNames(before, after);
       if (exitCode && names.length > 0) session.exitWith(exitCodes.checkFailed);
       const delta = diffStates(before, after);

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { Command } from "@commander-js/extra-typings";
 import { exitCodes } from "../exit-codes.ts";
+import { refuseDamaged } from "../exported-threads.ts";
+import { isFile } from "../is-file.ts";
 import { readInput } from "../read-input.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
@@ -41,7 +43,8 @@ export function define(command: Command, session: Session): void {
           "The key is missing. Give --key <file>; make one with: threadfold sign --new-key audit",
         );
       }
-      if (verify !== undefined) return verifyHead(session, verify, key, offline === true);
+      if (verify !== undefined)
+        return verifyHead(session, verify, key, { offline: offline === true, source: position });
       if (position === undefined)
         throw new UsageError(
           "Nothing to sign. Name a thread, like: threadfold sign <thread> --key audit.key",
@@ -56,13 +59,30 @@ export function define(command: Command, session: Session): void {
     });
 }
 
-async function verifyHead(session: Session, file: string, keyFile: string, offline: boolean): Promise<void> {
+async function verifyHead(
+  session: Session,
+  file: string,
+  keyFile: string,
+  { offline, source }: { readonly offline: boolean; readonly source: string | undefined },
+): Promise<void> {
   const { terminal, options } = session;
   const { parseSignedHead, verifySignedHead } = await import("../../../projections/signed-head.ts");
   const { storedLog } = await import("../../../events/log/encrypting-log.ts");
   const head = parseSignedHead(await readInput(file));
   const publicKey = await readInput(keyFile);
-  const events = offline ? undefined : storedLog((await session.store()).log).read(head.stream);
+  const open = async () => {
+    if (source === undefined) return session.store();
+    if (!isFile(source)) {
+      throw new UsageError(
+        `"${source}" is no file. With --verify name an exported file, or nothing to look in the store.`,
+      );
+    }
+    const { openExport } = await import("../../../projections/open-export.ts");
+    const opened = await openExport(source).catch(refuseDamaged);
+    session.onEnd(() => opened.close());
+    return opened;
+  };
+  const events = offline ? undefined : storedLog((await open()).log).read(head.stream);
   const verdict = await verifySignedHead(head, { publicKey, ...(events && { events }) });
   if (!verdict.holds) session.exitWith(exitCodes.checkFailed);
   const result = { stream: head.stream, version: head.version, keyId: head.keyId, ...verdict };

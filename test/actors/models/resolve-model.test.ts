@@ -20,6 +20,11 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
 }
 
+test.each([undefined, null, 5, {}, { invoke: () => undefined }])("%j is no model", async (spec) => {
+  expect(() => modelNameOf(spec as never)).toThrow(UnknownModelError);
+  await expect(resolveModel(spec as never)).rejects.toThrow("neither a text nor a chat model of LangChain");
+});
+
 /** A server on this machine that speaks enough of OpenAI's protocol to answer one question. */
 async function openAiServer() {
   const requests: Request[] = [];

@@ -166,6 +166,16 @@ describe("sign", () => {
     await call(["sign", "parent@4", "--key", "audit.key", "-o", "head.json"]);
     const verify = ["sign", "--verify", "head.json", "--key", "audit.pub"];
     expect(await call(verify)).toMatchObject({ code: 0, stdout: "thread-parent@4: holds\n" });
+    // Where only the export is: the events are those of the file, and no store is made.
+    await call(["export", "parent", "-o", "parent.ndjson"]);
+    await call(["export", "child", "-o", "child.ndjson"]);
+    const elsewhere = [...verify, "--store", "sqlite:none.db"];
+    expect(await call([...elsewhere, "parent.ndjson"])).toMatchObject({ code: 0 });
+    expect(await call([...verify, "parent"])).toMatchObject({ code: 2 });
+    const cut = (await readFile(join(folder, "parent.ndjson"), "utf8")).split("\n").slice(0, 3).join("\n");
+    await writeFile(join(folder, "cut.ndjson"), `${cut}\n`);
+    expect((await call([...elsewhere, "cut.ndjson"])).code).toBe(4);
+    expect(existsSync(join(folder, "none.db"))).toBe(false);
     const head = JSON.parse(await readFile(join(folder, "head.json"), "utf8"));
     await writeFile(join(folder, "head.json"), JSON.stringify({ ...head, version: 3 }));
     expect(await call([...verify, "--offline"])).toMatchObject({ code: 4 });

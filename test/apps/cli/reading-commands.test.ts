@@ -172,6 +172,12 @@ describe("diff", () => {
   });
 
   test("--exit-code ends with 4 when the two differ, with 0 when not", async () => {
+    const ofTitle = ["diff", "parent@2", "@6", "--path", "title"];
+    expect(await json(ofTitle)).toMatchObject({ fields: [expect.stringContaining("title")] });
+    expect((await call([...ofTitle, "--exit-code"])).code).toBe(4);
+    const elsewhere = ["diff", "parent@2", "@6", "--path", "$.no_such_field", "--exit-code"];
+    expect((await call(elsewhere)).code).toBe(0);
+    expect((await call(["diff", "parent@2", "@6", "--path", "$.["])).code).toBe(2);
     expect((await call(["diff", "parent@2", "@6", "--exit-code"])).code).toBe(4);
     expect((await call(["diff", "parent@2", "@2", "--exit-code"])).code).toBe(0);
     expect((await call(["diff", "parent@2", "@6"])).code).toBe(0);
