@@ -41,7 +41,8 @@ function isOptions(value: unknown): value is AgentOptions {
 
 /**
  * Loads the agent that a TypeScript or JavaScript file exports by default: options of `createAgent`, or a function that
- * makes the agent for a store. An agent that is exported ready-made keeps its own store and model.
+ * makes the agent for a store. An agent that is exported ready-made keeps its own store and model. What a TypeScript
+ * file imports from `threadfold` is the running package, whichever copy stands beside it.
  *
  * @throws {FileNotFoundError} @throws {AgentFileError} @throws {AssemblyError}
  */
@@ -51,7 +52,10 @@ export async function loadAgent(path: string, settings: AgentSettings): Promise<
   let exported: unknown;
   try {
     const { createJiti } = await import("jiti");
-    exported = await createJiti(import.meta.url).import(pathToFileURL(path).href, { default: true });
+    // A second copy of the package, beside the file, would define every event a second time.
+    const virtualModules = { threadfold: await import("../../index.ts") };
+    const jiti = createJiti(import.meta.url, { virtualModules });
+    exported = await jiti.import(pathToFileURL(path).href, { default: true });
     if (typeof exported === "function")
       exported = await exported({ store: settings.store, model: settings.model });
   } catch (cause) {

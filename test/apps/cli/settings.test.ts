@@ -93,6 +93,18 @@ describe("the agent file", () => {
     expect(agent.name).toBe("builtin:planner");
   });
 
+  test("is given the running package when it is TypeScript, whichever copy stands beside it", async () => {
+    await mkdir(join(folder, "node_modules/threadfold"), { recursive: true });
+    const other = "export const todosMiddleware = () => { throw new Error('another copy'); };";
+    await write("node_modules/threadfold/index.mjs", other);
+    await write("node_modules/threadfold/package.json", '{ "name": "threadfold", "exports": "./index.mjs" }');
+    const { agent } = await load(
+      'import { todosMiddleware } from "threadfold"; export default { model: "builtin:planner", middleware: [todosMiddleware()] };',
+    );
+    const run = await agent.thread("t").run("plan: buy milk").result;
+    expect(run.state.todos).toMatchObject([{ content: "buy milk" }]);
+  });
+
   test.each([
     ["no agent", "export default 7;", /default export is no agent/],
     ["no model", "export default {};", /names no model/],
