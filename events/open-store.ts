@@ -20,7 +20,10 @@ import type { SqliteOptions } from "./log/sqlite.ts";
 import { createSideQueue } from "./queue/side-queue.ts";
 import type { Store } from "./store.ts";
 import { createParts, type StoreParts, takeParameters } from "./store-parts.ts";
+import { StoreUrlError } from "./store-url-error.ts";
 import { serverOf, withoutCredentials } from "./without-credentials.ts";
+
+export { StoreUrlError } from "./store-url-error.ts";
 
 export interface OpenStoreOptions extends SqliteOptions {
   /**
@@ -59,11 +62,6 @@ export class UnknownStoreUrlError extends Error {
   }
 }
 
-/** A store URL cannot be used as it is written. */
-export class StoreUrlError extends Error {
-  override readonly name = "StoreUrlError";
-}
-
 /** Two letters at least: `C:\threads.db` is a path. */
 const schemePattern = /^([a-z][a-z0-9+.-]+):/i;
 
@@ -71,7 +69,7 @@ const schemePattern = /^([a-z][a-z0-9+.-]+):/i;
  * Opens the log, blobs and side records behind a store URL: `sqlite:<path>` or a bare path, `memory:`,
  * `postgres://user:password@host/database`, `kurrentdb://user:password@host:2113` or `esdb://…`.
  *
- * @throws {UnknownStoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError} @throws {MissingDriverError}
+ * @throws {UnknownStoreUrlError} @throws {StoreUrlError} @throws {LogUnavailableError} @throws {LogFormatError} @throws {MissingDriverError}
  * @example
  * const store = await openStore("sqlite:.threadfold/threads.db");
  */
@@ -89,7 +87,7 @@ async function openSqliteStore(
   url: string,
   { blobs, encrypt, ...options }: OpenStoreOptions,
 ): Promise<Store> {
-  if (/^sqlite:.*\?[a-z]*=/is.test(url)) {
+  if (/^sqlite:.*\?[\w.-]*=/is.test(url)) {
     throw new StoreUrlError(
       `"${withoutCredentials(url)}" has options, and sqlite: takes none. Pass them to openStore(url, options); a file with a question mark in its name is opened by its path, without sqlite: before it.`,
     );

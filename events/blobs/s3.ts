@@ -36,7 +36,8 @@ interface S3Address {
 /** @throws {BlobsUnavailableError} the URL cannot be read */
 function parseS3Url(url: string): S3Address {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!parsed?.hostname) {
+  // A port: the secret has a slash that is not percent-encoded, and would be taken for the folder.
+  if (!parsed?.hostname || parsed.port !== "") {
     throw new BlobsUnavailableError(
       "The URL of the blobs cannot be read. Write s3://bucket/folder?region=eu-central-1, for other servers with &endpoint=https://host.",
     );

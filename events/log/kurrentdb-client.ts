@@ -1,3 +1,7 @@
+import { StoreUrlError } from "../store-url-error.ts";
+import { serverOf, withoutCredentials } from "../without-credentials.ts";
+import { checkParameters } from "./kurrentdb-parameters.ts";
+
 /** What the adapter uses of `@kurrent/kurrentdb-client` and of `@eventstore/db-client`: both fit. */
 export interface KurrentModule {
   readonly KurrentDBClient?: { connectionString(text: TemplateStringsArray, ...parts: string[]): unknown };
@@ -94,11 +98,31 @@ export async function loadKurrentModule(): Promise<KurrentModule> {
   }
 }
 
-/** Makes a client of whichever of the two modules is given. */
+/**
+ * Makes a client of whichever of the two modules is given.
+ *
+ * @throws {StoreUrlError} @throws {MissingEventStoreClientError}
+ */
 export function createKurrentClient(module: KurrentModule, url: string): KurrentClient {
   const scheme = module.KurrentDBClient ? "kurrentdb" : "esdb";
   const Client = module.KurrentDBClient ?? module.EventStoreDBClient;
   if (!Client) throw new MissingEventStoreClientError(undefined);
+  checkParameters(module, url);
   const address = url.replace(/^[a-z]+(?=\+discover:|:)/i, scheme);
-  return Client.connectionString`${address}` as KurrentClient;
+  try {
+    return Client.connectionString`${address}` as KurrentClient;
+  } catch (error) {
+    // Without a cause: the client's error holds the whole URL.
+    throw new StoreUrlError(
+      `The URL of ${serverOf(url)} cannot be used: ${reasonOf(error, url)}. Write kurrentdb://user:password@host:2113?tls=true, special characters of the password percent-encoded.`,
+    );
+  }
+}
+
+/** Of a URL that it cannot take apart the client quotes a part, which may be one of the password. */
+function reasonOf(error: unknown, url: string): string {
+  const message = error instanceof Error ? error.message : "";
+  const [, quoted] = /^Unexpected "(.*)" at position/s.exec(message) ?? [];
+  const isShown = quoted === undefined ? !message.includes("@") : withoutCredentials(url).includes(quoted);
+  return isShown ? message.replace(/\.+$/, "") : "it cannot be taken apart";
 }

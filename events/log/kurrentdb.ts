@@ -44,7 +44,8 @@ export interface KurrentStore {
  *
  * @param url `kurrentdb://user:password@host:2113?tls=true`, also `kurrentdb+discover://` and `esdb://`
  * @throws {MissingEventStoreClientError} neither client is installed
- * @throws {LogUnavailableError} the URL cannot be read, or the server refuses the user or cannot be reached
+ * @throws {StoreUrlError} the URL cannot be read, or has a parameter that the client does not know
+ * @throws {LogUnavailableError} the server refuses the user or cannot be reached
  * @throws {LogFormatError} the server is too old
  * @example
  * const { log } = await openKurrentDb("kurrentdb://127.0.0.1:2113?tls=false");
@@ -53,19 +54,7 @@ export async function openKurrentDb(url: string, options: KurrentOptions = {}): 
   const { callTimeoutMs = 10_000, reconnectMs = 10_000, pollIntervalMs = 1000, readOnly = false } = options;
   const where = serverOf(url);
   const module = options.client ?? (await loadKurrentModule());
-  const connect = () => {
-    try {
-      return createKurrentClient(module, url);
-    } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      // Of a URL that it cannot take apart the client shows all.
-      const reason = message.includes("@") ? "it cannot be taken apart" : message.replace(/\.+$/, "");
-      throw new LogUnavailableError(
-        `The URL of ${where} cannot be used: ${reason}. Write kurrentdb://user:password@host:2113?tls=true, special characters of the password percent-encoded.`,
-        { cause },
-      );
-    }
-  };
+  const connect = () => createKurrentClient(module, url);
   const session = createKurrentSession(connect, where, { callTimeoutMs, reconnectMs });
   const placeAtOpening = options.connect === false ? 0 : await firstAnswer(session);
   const reader = createKurrentReader(session);

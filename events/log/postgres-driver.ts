@@ -1,6 +1,6 @@
-import { accessSync, constants } from "node:fs";
 import type { Pool, PoolConfig } from "pg";
-import { LogUnavailableError } from "./event-log.ts";
+import { checkNamedFile, StoreUrlError } from "../store-url-error.ts";
+import { serverOf } from "../without-credentials.ts";
 
 /** The driver of a store is not installed. */
 export class MissingDriverError extends Error {
@@ -41,6 +41,8 @@ export interface PostgresAddress {
   readonly schema: string;
   /** Host, port and database, without credentials: for messages. */
   readonly where: string;
+  /** Settings of the session that the URL asks for: `?options=-c …`. */
+  readonly options?: string;
 }
 
 const defaultSchema = "threadfold";
@@ -48,53 +50,61 @@ const schemaForm = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** Those of the server itself. */
 const reservedSchema = /^(?:pg_|information_schema$)/;
-const certificateFiles = ["sslrootcert", "sslcert", "sslkey"] as const;
 
-function checkReadable(name: string, path: string | null): void {
-  if (path === null || path === "system") return;
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new LogUnavailableError(
-      `The file that ${name} of the PostgreSQL URL names cannot be read (${code}): ${path}. Check the path.`,
-      { cause },
-    );
-  }
-}
+const certificateFiles = ["sslrootcert", "sslcert", "sslkey"] as const;
 
 /** What the driver takes for `verify-full`, too, with lines of warning that a later version may take it otherwise. */
 const verifying = /^(prefer|require|verify-ca)$/;
 
-/** @throws {LogUnavailableError} the URL cannot be read, or names a schema that is none */
+const unreadable =
+  "The PostgreSQL URL cannot be read. Write postgres://user:password@host:5432/database, special characters of the password percent-encoded.";
+
+/** @throws {StoreUrlError} the URL cannot be read, or names a schema that is none or a file that is not there */
 export function parsePostgresUrl(url: string): PostgresAddress {
-  if (!URL.canParse(url)) {
-    throw new LogUnavailableError(
-      "The PostgreSQL URL cannot be read. Write postgres://user:password@host:5432/database, special characters of the password percent-encoded.",
-    );
-  }
+  if (!URL.canParse(url)) throw new StoreUrlError(unreadable);
   const parsed = new URL(url);
-  for (const name of certificateFiles) checkReadable(name, parsed.searchParams.get(name));
-  const schema = parsed.searchParams.get("schema") ?? defaultSchema;
+  // A password with / ? or # in it ends the host too early: half of it would be shown as the place of the database.
+  const server = serverOf(url);
+  if (!URL.canParse(server) || new URL(server).host !== parsed.host) throw new StoreUrlError(unreadable);
+  const given = parsed.searchParams;
+  // The driver takes this word for the name of a file; Node's own authorities are what it trusts without one.
+  if (given.get("sslrootcert") === "system") {
+    given.delete("sslrootcert");
+    given.set("sslmode", "verify-full");
+  }
+  for (const name of certificateFiles) {
+    const path = given.get(name);
+    if (path !== null) checkNamedFile("PostgreSQL", name, path);
+  }
+  const schema = given.get("schema") ?? defaultSchema;
   if (!schemaForm.test(schema) || reservedSchema.test(schema)) {
-    throw new LogUnavailableError(
+    throw new StoreUrlError(
       `"${schema.slice(0, 80)}" is no schema name. Use 1 to 63 of the characters a-z 0-9 _, starting with a letter, and not with pg_.`,
     );
   }
-  parsed.searchParams.delete("schema");
-  const isAsLibpq = parsed.searchParams.get("uselibpqcompat") === "true";
-  if (verifying.test(parsed.searchParams.get("sslmode") ?? "") && !isAsLibpq) {
-    parsed.searchParams.set("sslmode", "verify-full");
-  }
-  const host = parsed.host || parsed.searchParams.get("host") || "localhost";
-  return { connectionString: parsed.href, schema, where: `postgres://${host}${parsed.pathname}` };
+  given.delete("schema");
+  const isAsLibpq = given.get("uselibpqcompat") === "true";
+  if (verifying.test(given.get("sslmode") ?? "") && !isAsLibpq) given.set("sslmode", "verify-full");
+  const options = given.get("options");
+  // In the URL they would take the place of ours.
+  given.delete("options");
+  const host = parsed.host || given.get("host") || "localhost";
+  const address = { connectionString: parsed.href, schema, where: `postgres://${host}${parsed.pathname}` };
+  return options === null ? address : { ...address, options };
 }
 
-/** What names the store, whatever its URL says beside: how to connect is no other store. @throws {LogUnavailableError} */
+/** What names the store, whatever its URL says beside: how to connect is no other store. @throws {StoreUrlError} */
 export function postgresIdentity(url: string): string {
-  const { where, schema } = parsePostgresUrl(url);
-  const server = where.replace(/:5432(?=\/|$)/, "");
-  return schema === defaultSchema ? server : `${server}?schema=${schema}`;
+  const { where, schema, connectionString } = parsePostgresUrl(url);
+  const { searchParams: given, username, pathname } = new URL(connectionString);
+  const server = where.toLowerCase().replace(/:5432(?=\/|$)/, "");
+  const names: string[] = [];
+  if (schema !== defaultSchema) names.push(`schema=${schema}`);
+  const port = given.get("port") ?? "5432";
+  if (port !== "5432") names.push(`port=${port}`);
+  // The user's own.
+  if (pathname.length <= 1) names.push(`user=${given.get("user") ?? username}`);
+  return names.length === 0 ? server : `${server}?${names.join("&")}`;
 }
 
 /** Loads the driver and makes a pool; connects to nothing yet. @throws {MissingDriverError} */
@@ -119,7 +129,8 @@ export async function createPostgresPool(
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: callTimeoutMs,
     keepAlive: true,
-    options: settings.map((setting) => `-c ${setting}`).join(" "),
+    // Of a setting that is given twice the last one holds.
+    options: [address.options ?? "", ...settings.map((setting) => `-c ${setting}`)].join(" ").trim(),
     // An idle store keeps no process alive.
     allowExitOnIdle: true,
   };

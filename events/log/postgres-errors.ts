@@ -40,7 +40,14 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   ],
   [/^53100/, "the server's disk is full. Nothing was written; free some space there and try again."],
   [/^53[0-9]00/, "the server is out of connections or memory. Nothing was written; try again later."],
-  [/^25006/, "the server or the connection is read-only. Nothing was written; use the primary server."],
+  [
+    /^25006/,
+    "the server or the connection is read-only. Nothing was written; use the primary server, and check default_transaction_read_only.",
+  ],
+  [
+    /^57014/,
+    "the server stopped a statement: somebody cancelled it, or it took longer than statement_timeout. Nothing was written; try again, or raise that limit.",
+  ],
   [/^55P03/, "others held the lock for writing too long. Nothing was written; try again."],
   [/^(57P0[1235]|08)/, "the server is stopping, starting or lost the connection. Try again when it runs."],
 ];

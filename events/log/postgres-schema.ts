@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { StoreUrlError } from "../store-url-error.ts";
 import { LogFormatError, LogUnavailableError } from "./event-log.ts";
 import { translatePostgresError } from "./postgres-errors.ts";
 
@@ -252,9 +253,10 @@ async function checkServer(client: PoolClient, where: string): Promise<void> {
 
 /** Its statements name the schema as it is, so it must be a name that needs no quotes. */
 async function checkName(client: PoolClient, schema: string, where: string): Promise<void> {
-  const { rows } = await client.query("SELECT quote_ident($1) = $1 AS plain", [schema]);
-  if (rows[0]?.plain) return;
-  throw new LogUnavailableError(
+  const words = "SELECT FROM pg_get_keywords() WHERE word = $1 AND catcode IN ('R', 'T')";
+  const { rows } = await client.query(words, [schema]);
+  if (rows.length === 0) return;
+  throw new StoreUrlError(
     `${where}: "${schema}" is a word of SQL. Use another name for the schema, like "${schema}_threads".`,
   );
 }
@@ -279,7 +281,7 @@ async function migrate(client: PoolClient, schema: string, where: string): Promi
  * Connects, checks the server, and makes or updates the tables, so that wrong URLs and servers are met at once. A
  * server whose tables are up to date is only read.
  *
- * @throws {LogUnavailableError} @throws {LogFormatError}
+ * @throws {LogUnavailableError} @throws {LogFormatError} @throws {StoreUrlError} the schema is a word of SQL
  */
 export async function preparePostgres(
   pool: Pool,
@@ -305,7 +307,7 @@ export async function preparePostgres(
     client.release();
   } catch (error) {
     client?.release(true);
-    if (error instanceof LogFormatError || error instanceof LogUnavailableError) throw error;
-    throw translatePostgresError(error, where);
+    const isOurs = [LogFormatError, LogUnavailableError, StoreUrlError].some((kind) => error instanceof kind);
+    throw isOurs ? error : translatePostgresError(error, where);
   }
 }

@@ -44,6 +44,7 @@ export interface PostgresDatabase {
  * @param url `postgres://user:password@host:5432/database?sslmode=verify-full&schema=threadfold`
  * @throws {MissingDriverError} @throws {LogFormatError} the server is too old, or a newer version made the tables
  * @throws {LogUnavailableError} it cannot be reached, or refuses the credentials, the database or TLS
+ * @throws {StoreUrlError} the URL cannot be read, or names a schema that is none or a file that is not there
  * @example
  * const { log } = await openPostgres("postgres://threadfold@db.example/threads");
  */

@@ -39,6 +39,8 @@ test.each([
   [["kurrentdb://host", "--events", "1000"], 2, 'a multiple of 2,000, not "1000"'],
   [["kurrentdb://host", "--client", "mine"], 2, "--client is one of"],
   [["postgres://:::"], 2, "The PostgreSQL URL cannot be read"],
+  [["postgres://host/db?sslrootcert=/no/such.pem"], 2, "names cannot be read (ENOENT): /no/such.pem"],
+  [["kurrentdb://ada:a?b=secret@host:port"], 2, "The URL of kurrentdb://host:port cannot be used"],
   [["mysql://ada:se/secret@host/db"], 2, '"mysql://host/db" is no URL of a server'],
   [["--wrong"], 2, "Unknown option '--wrong'"],
   [["kurrentdb://ada:secret@127.0.0.1:1?tls=false"], 7, "the server cannot be reached (connect ECONNREFUSED"],
@@ -98,8 +100,9 @@ describe.skipIf(!hasPostgres)("on a real PostgreSQL server", () => {
     expect(await server.sql(left)).toEqual([]);
   });
 
-  test("a test that fails is a failure of the command", async () => {
-    const { code } = await contract(server.url({}), "--only", "no test has this name");
-    expect(code).not.toBe(0);
+  test("--only takes a text, and says when no test has it in its name", async () => {
+    const { code, output } = await contract(server.url({}), "--only", "no (test has this name");
+    expect(output).toContain('error: No test has a name that contains "no (test has this name".');
+    expect(code).toBe(2);
   });
 });

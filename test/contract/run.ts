@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { exitCodeFor } from "../../apps/cli/exit-codes.ts";
 import { serverOf, withoutCredentials } from "../../events/without-credentials.ts";
 import { type ContractTarget, closeTarget, openTarget, TargetError } from "./target.ts";
 
@@ -59,9 +60,6 @@ if (given.client !== "" && !clients.includes(given.client))
 if (url !== undefined && !/^(postgres(ql)?|(kurrentdb|esdb)(\+discover)?):\/\//i.test(url))
   refuse(`"${withoutCredentials(url)}" is no URL of a server. Use kurrentdb://, esdb:// or postgres://.`);
 
-if (url !== undefined && /^postgres/i.test(url) && !URL.canParse(url))
-  refuse("The PostgreSQL URL cannot be read. Write postgres://user:password@host:5432/database.");
-
 /** Opens the server once, so that what is wrong with the URL is one line and not two hundred failed tests. */
 async function tryTarget(target: ContractTarget): Promise<void> {
   const opened = await openTarget(target);
@@ -73,12 +71,16 @@ async function tryTarget(target: ContractTarget): Promise<void> {
   );
 }
 
+const noMatchReporter = fileURLToPath(new URL("no-match-reporter.ts", import.meta.url));
+
 function runVitest(files: readonly string[], environment: Record<string, string>): Promise<number> {
-  const only = given.only === undefined ? [] : ["-t", given.only];
+  const text = given.only?.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const reporters = ["default", noMatchReporter, "./test/closing-line-reporter.ts"];
+  const only = text === undefined ? [] : ["-t", text, ...reporters.map((path) => `--reporter=${path}`)];
   const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
   const child = spawn(process.execPath, [vitest, "run", ...files, ...only], {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, CONTRACT_ONLY: given.only },
     stdio: "inherit",
   });
   return new Promise((resolve) => child.once("close", (code) => resolve(code ?? 1)));
@@ -105,6 +107,6 @@ if (url === undefined) {
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
     process.stderr.write(`error: ${error.message}\n`);
-    process.exit(error.isUnreachable ? 7 : 1);
+    process.exit(exitCodeFor(error.cause));
   }
 }

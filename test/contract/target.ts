@@ -1,8 +1,8 @@
-import { isUnreachable } from "../../apps/cli/exit-codes.ts";
 import type { BlobStore } from "../../events/blobs/blob-store.ts";
 import type { KeyStore } from "../../events/keys/key-store.ts";
 import { type KurrentModule, openKurrentDb } from "../../events/log/kurrentdb.ts";
 import { openPostgres } from "../../events/log/postgres.ts";
+import { parsePostgresUrl } from "../../events/log/postgres-driver.ts";
 import type { SideStore } from "../../events/log/side-store.ts";
 import type { SharedLogUnderTest } from "../events/log/event-log-sharing.contract.ts";
 import { renamedLog, storedNames } from "../events/log/renamed-log.ts";
@@ -25,10 +25,8 @@ export interface ContractTarget {
 /** The server cannot be used, said in one line. */
 export class TargetError extends Error {
   override readonly name = "TargetError";
-  readonly isUnreachable: boolean;
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.isUnreachable = isUnreachable(cause);
   }
 }
 
@@ -60,6 +58,7 @@ const newName = ({ run }: ContractTarget) => `contract_${run}_${process.pid}_${+
 export async function openSchemaOf(target: ContractTarget): Promise<SchemaStore> {
   const { url: given } = target;
   const schema = newName(target);
+  parsePostgresUrl(given);
   const url = new URL(given);
   url.searchParams.set("schema", schema);
   const store = await openPostgres(url.href);

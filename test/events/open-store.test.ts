@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMemoryBlobs } from "../../events/blobs/memory.ts";
 import { LogUnavailableError } from "../../events/log/event-log.ts";
@@ -89,7 +90,14 @@ it("takes no options in a sqlite: URL, and makes no file of that name", async ()
   const refused = openStore(`sqlite:${path}?blobs=s3://bucket`);
   await expect(refused).rejects.toThrow(StoreUrlError);
   await expect(refused).rejects.toThrow("takes none");
+  await expect(openStore(`sqlite:${path}?max_connections=1`)).rejects.toThrow(StoreUrlError);
   expect(existsSync(`${path}?blobs=s3:`)).toBe(false);
+});
+
+it("opens a file with a question mark in its name by its path", async () => {
+  const path = join(folder, "what?is=this.db");
+  await (await openStore(path)).close();
+  expect(existsSync(path)).toBe(true);
 });
 
 describe("withoutCredentials", () => {
@@ -102,9 +110,34 @@ describe("withoutCredentials", () => {
     ],
     ["kurrentdb://ada:se/cr?e#t@host:2113/?tls=false", "kurrentdb://host:2113/?tls=false"],
     ["kurrentdb://ada:1?2@host:2113?side=/home/me@work", "kurrentdb://host:2113?side=/home/me@work"],
+    ["kurrentdb://ada:a?b=c@host:2113?tls=false", "kurrentdb://host:2113?tls=false"],
+    ["kurrentdb://ada:a?b=c&d@host:2113", "kurrentdb://host:2113"],
+    ["kurrentdb://ada:a?user=c@host:2113", "kurrentdb://host:2113"],
+    ["kurrentdb://ada:a:b%c#d/e@[::1]:2113,other:2113", "kurrentdb://[::1]:2113,other:2113"],
+    ["kurrentdb://one,[::1]:2113?side=/home/me@work", "kurrentdb://one,[::1]:2113?side=/home/me@work"],
+    [
+      "postgres://db/threads?user=ada@corp&password=se#c&ret",
+      "postgres://db/threads?user=***&password=***&***",
+    ],
+    ["postgres://db/threads?sslpassword=secret", "postgres://db/threads?sslpassword=***"],
+    ["mysql:ada:secret@host/db", "mysql:host/db"],
     ["sqlite:/home/me@work/threads.db", "sqlite:/home/me@work/threads.db"],
+    ["C:\\me@work\\threads.db", "C:\\me@work\\threads.db"],
     ["memory:", "memory:"],
   ])("%s", (url, shown) => {
     expect(withoutCredentials(url)).toBe(shown);
+  });
+
+  it("shows nothing of a password, whatever it is made of", () => {
+    const signs = fc.constantFrom(..."/@:%?#&=,[]ab1 ");
+    const word = fc.array(signs, { maxLength: 12 }).map((text) => `${text.join("")}SECRET`);
+    const anywhere = fc.tuple(word, fc.array(signs, { maxLength: 6 })).map(([a, b]) => a + b.join(""));
+    fc.assert(
+      fc.property(anywhere, fc.constantFrom("postgres", "kurrentdb", "mysql"), (password, scheme) => {
+        expect(withoutCredentials(`${scheme}://ada:${password}@host:2113/db?tls=false`)).toBe(
+          `${scheme}://host:2113/db?tls=false`,
+        );
+      }),
+    );
   });
 });

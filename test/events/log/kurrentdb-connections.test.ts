@@ -6,6 +6,7 @@ import * as client from "@kurrent/kurrentdb-client";
 import { expect, onTestFinished, test } from "vitest";
 import { LogFormatError, LogUnavailableError } from "../../../events/log/event-log.ts";
 import { type KurrentOptions, openKurrentDb } from "../../../events/log/kurrentdb.ts";
+import { StoreUrlError } from "../../../events/open-store.ts";
 import { makeCertificates } from "./event-store-double/certificates.ts";
 import {
   type ClusterMember,
@@ -104,7 +105,7 @@ test("TLS: the right authority, another one, none, and a server without", { time
       `no TLS connection can be made (${reason}). Name the authority`,
     );
   }
-  await expect(openKurrentDb(trusting(absent), { client })).rejects.toThrow(LogUnavailableError);
+  await expect(openKurrentDb(trusting(absent), { client })).rejects.toThrow(StoreUrlError);
 });
 
 test("a port that nobody listens on, and a server that never answers", async () => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { exitCodeFor, exitCodes } from "../../../apps/cli/exit-codes.ts";
 import { chainStart, findBrokenLink } from "../../../events/hash-chain.ts";
 import {
   AppendOutcomeUnknownError,
@@ -13,9 +14,10 @@ import {
   createPostgresPool,
   type PostgresOptions,
   parsePostgresUrl,
+  postgresIdentity,
 } from "../../../events/log/postgres-driver.ts";
 import { translatePostgresError } from "../../../events/log/postgres-errors.ts";
-import { openStore } from "../../../events/open-store.ts";
+import { openStore, StoreUrlError } from "../../../events/open-store.ts";
 import { collect, newEvents } from "./new-events.ts";
 import { hasPostgres, type PostgresServer, serverStartMs, startPostgres } from "./postgres-server.ts";
 
@@ -61,21 +63,57 @@ test("a host that nobody answers on, and a port that nobody listens on", async (
   );
 });
 
-test("URLs that cannot be read, and schemas that are none", async () => {
-  expect(await refusal(openPostgres("postgres://ada:secret@host:port/threads"))).toContain("cannot be read");
-  expect(await refusal(openPostgres("postgres://ada:secret@host/threads?schema=a;b"))).toContain(
-    "no schema name",
-  );
+/** The message about a URL that cannot be used, which is one line. */
+async function urlRefusal(url: string): Promise<string> {
+  const error = await openPostgres(url).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StoreUrlError);
+  expect(exitCodeFor(error)).toBe(exitCodes.usage);
+  const { message } = error as Error;
+  expect(message).not.toMatch(/\n|secret/);
+  return message;
+}
+
+test.each([
+  "postgres://ada:secret@host:port/threads",
+  "postgres://ada:12/secret@host/threads",
+  "postgres://ada:12?secret@host/threads",
+  "postgres://ada:12#secret@host/threads",
+])("a URL that cannot be read: %s", async (url) => {
+  expect(await urlRefusal(url)).toContain("The PostgreSQL URL cannot be read");
 });
 
-test("names that belong to the server, and files of certificates that are not there", async () => {
-  for (const schema of ["pg_foo", "pg_catalog", "information_schema"])
-    expect(await refusal(openPostgres(`postgres://ada:secret@host/threads?schema=${schema}`))).toContain(
-      "no schema name",
-    );
-  expect(
-    await refusal(openPostgres("postgres://ada:secret@host/threads?sslrootcert=/no/such.pem")),
-  ).toContain("sslrootcert of the PostgreSQL URL names cannot be read (ENOENT): /no/such.pem");
+test("schemas that are none, names that belong to the server, and files of certificates that are not there", async () => {
+  const url = "postgres://ada:secret@host/threads";
+  for (const schema of ["a;b", "pg_foo", "pg_catalog", "information_schema"])
+    expect(await urlRefusal(`${url}?schema=${schema}`)).toContain("no schema name");
+  expect(await urlRefusal(`${url}?sslrootcert=/no/such.pem`)).toContain(
+    "sslrootcert of the PostgreSQL URL names cannot be read (ENOENT): /no/such.pem",
+  );
+  expect(await urlRefusal(`${url}?sslcert=/`)).toContain("sslcert of the PostgreSQL URL");
+});
+
+test("`sslrootcert=system` verifies with the authorities that Node trusts", () => {
+  const { connectionString } = parsePostgresUrl("postgres://host/threads?sslrootcert=system");
+  expect(connectionString).toBe("postgres://host/threads?sslmode=verify-full");
+});
+
+test("what names a store is its server, database and schema", () => {
+  const id = postgresIdentity("postgres://ada:secret@db/threads");
+  for (const same of [
+    "postgres://DB:5432/threads?sslmode=disable&application_name=me@work",
+    "postgres://bob@db/threads?schema=threadfold&options=-c%20geqo%3Doff",
+  ])
+    expect(postgresIdentity(same)).toBe(id);
+  const others = [
+    "postgres://db:5433/threads",
+    "postgres://db/other",
+    "postgres://db/threads?schema=other",
+    "postgres:///threads?host=/run",
+    "postgres:///threads?host=/run&port=5433",
+    "postgres://ada@db",
+    "postgres://bob@db",
+  ];
+  expect(new Set([id, ...others.map(postgresIdentity)]).size).toBe(others.length + 1);
 });
 
 test("a full disk is said to be one, and that nothing was written", () => {
@@ -128,9 +166,14 @@ describe.skipIf(!hasPostgres)("on a real server", () => {
   });
 
   test("a schema that is a word of SQL", async () => {
-    expect(await refusal(openPostgres(server.url({ query: "?schema=order" })))).toContain(
-      '"order" is a word of SQL. Use another name for the schema, like "order_threads".',
-    );
+    for (const schema of ["order", "left"])
+      expect(await urlRefusal(server.url({ query: `?schema=${schema}` }))).toContain(
+        `"${schema}" is a word of SQL. Use another name for the schema, like "${schema}_threads".`,
+      );
+    const { log } = await open(server.url({ query: "?schema=values" }));
+    await log.append(stream, newEvents(2), { expectedVersion: 0 });
+    await log.append(stream, newEvents(1), { expectedVersion: 2 });
+    expect(await collect(log.readAll())).toHaveLength(3);
   });
 
   test.each([
@@ -139,10 +182,20 @@ describe.skipIf(!hasPostgres)("on a real server", () => {
     "default_transaction_isolation = 'serializable'",
     "DateStyle = 'German'",
     "extra_float_digits = -15",
+    "quote_all_identifiers = on",
+    "search_path = ''",
+    "standard_conforming_strings = off",
+    "array_nulls = off",
+    "IntervalStyle = sql_standard",
+    "row_security = off",
+    "default_transaction_deferrable = on",
+    "TimeZone = 'Asia/Kathmandu'",
+    "synchronous_commit = off",
+    "lock_timeout = 1",
   ])("what the database sets for all changes nothing: %s", async (setting) => {
     await server.sql(`ALTER DATABASE postgres SET ${setting}`);
     onTestFinished(async () => {
-      await server.sql(`ALTER DATABASE postgres RESET ALL`);
+      await server.sql("ALTER DATABASE postgres RESET ALL");
     });
     const url = server.newUrl();
     const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)));
@@ -162,6 +215,50 @@ describe.skipIf(!hasPostgres)("on a real server", () => {
     }
     const { sha256 } = (await first?.blobs.put("bytes", "text/plain")) ?? { sha256: "" };
     expect(new TextDecoder().decode(await first?.blobs.get(sha256))).toBe("bytes");
+    for await (const { writtenAt } of first?.blobs.list() ?? [])
+      expect(Math.abs(Date.parse(writtenAt) - Date.now())).toBeLessThan(600_000);
+    const queued = { threadId: "a", agent: "a", request: null, afterVersion: 0, queuedAt: "" };
+    await first?.queue.add({ ...queued, runId: "run" });
+    const claim = { owner: "one", agent: "a", leaseMs: 60_000, limit: 9 };
+    expect(await first?.queue.claim(claim)).toHaveLength(1);
+    expect(await first?.queue.claim(claim)).toEqual([]);
+    await first?.side.put("kind", "key", { a: "\\n'" });
+    expect(await first?.side.get("kind", "key")).toMatchObject({ value: { a: "\\n'" } });
+  });
+
+  test("options in the URL are kept, and take the place of none of ours", async () => {
+    const address = parsePostgresUrl(
+      server.url({ query: "?options=-c%20bytea_output%3Descape%20-c%20geqo%3Doff" }),
+    );
+    const pool = await createPostgresPool(address);
+    const setting = async (name: string) => (await pool.query(`SHOW ${name}`)).rows[0][name];
+    expect(await setting("bytea_output")).toBe("hex");
+    expect(await setting("synchronous_commit")).toBe("on");
+    expect(await setting("geqo")).toBe("off");
+    await pool.end();
+  });
+
+  test.each([
+    ["default_transaction_read_only = on", "read-only. Nothing was written; use the primary server"],
+    ["statement_timeout = 1000", "it took longer than statement_timeout"],
+  ])("what a database sets against writing is named: %s", async (setting, message) => {
+    const url = server.newUrl();
+    await (await openPostgres(url)).log.close();
+    const holder = new pg.Client({ connectionString: server.url({}) });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query(
+      `BEGIN; SELECT pg_advisory_xact_lock('${schemaOf(url)}.events'::regclass::oid::bigint)`,
+    );
+    await server.sql(`ALTER DATABASE postgres SET ${setting}`);
+    onTestFinished(async () => {
+      await server.sql("BEGIN READ WRITE; ALTER DATABASE postgres RESET ALL; COMMIT");
+    });
+    const { log } = await open(url);
+    const refused = refusal(log.append(stream, newEvents(1), { expectedVersion: 0 }));
+    if (setting.startsWith("default")) await holder.query("COMMIT");
+    expect(await refused).toContain(message);
+    expect(await collect(log.readAll())).toEqual([]);
   });
 
   test("one connection is enough for a subscription and the appends that it waits for", async () => {
