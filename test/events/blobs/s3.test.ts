@@ -100,6 +100,11 @@ describe("what the service refuses is one line without secrets", () => {
   test("a URL that cannot be read", async () => {
     await expect(openS3Blobs("s3://")).rejects.toThrow(BlobsUnavailableError);
   });
+
+  test("a secret with a slash that is not percent-encoded is not taken for the folder", async () => {
+    const refused = openS3Blobs("s3://key:12/secret@bucket/folder");
+    await expect(refused).rejects.toThrow("The URL of the blobs cannot be read");
+  });
 });
 
 test("a store takes the URL of its blobs as an option", async () => {
