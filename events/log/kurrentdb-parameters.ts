@@ -1,6 +1,7 @@
-import { checkNamedFile, StoreUrlError } from "../store-url-error.ts";
+import { StoreUrlError } from "../store-url-error.ts";
 import { queryIndex, serverOf } from "../without-credentials.ts";
 import type { KurrentModule } from "./kurrentdb-client.ts";
+import { checkNamedFile } from "./named-file.ts";
 
 /** What both clients take; they know the names without regard to case, `-` and `_`. */
 const known = [

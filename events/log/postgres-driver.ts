@@ -1,6 +1,7 @@
 import type { Pool, PoolConfig } from "pg";
-import { checkNamedFile, StoreUrlError } from "../store-url-error.ts";
+import { StoreUrlError } from "../store-url-error.ts";
 import { serverOf } from "../without-credentials.ts";
+import { checkNamedFile } from "./named-file.ts";
 
 /** The driver of a store is not installed. */
 export class MissingDriverError extends Error {

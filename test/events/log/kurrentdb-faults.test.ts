@@ -7,6 +7,6 @@ describeFaults("@kurrent/kurrentdb-client", client);
 
 it("names the address that cannot be read, without its password", async () => {
   const refused = openKurrentDb("kurrentdb://ada:secret@", { client });
-  await expect(refused).rejects.toMatchObject({ name: "LogUnavailableError" });
+  await expect(refused).rejects.toMatchObject({ name: "StoreUrlError" });
   await expect(refused).rejects.not.toThrow(/secret/);
 });
